@@ -459,14 +459,14 @@ static void absurd_values(void **state)
         {"old", NO_MOTHER, 1,  4294967295u, 0,           0,           0          },
     };
     (void)state;
-    uint64_t width = view.width, height = view.height;
+    uint64_t width = view.size[0], height = view.size[1];
     take(all, 2);
     char *text = drawn(VIEW_FIELD);
     assert_non_null(strstr(text, " 5000000000 m ┐\n│◦   "));
     assert_non_null(strstr(text, "■"));
     drawn(VIEW_LIST);
-    view.width = width;
-    view.height = height;
+    view.size[0] = width;
+    view.size[1] = height;
     /* sets the object's time to -1, with -1 ticks per second */
     memset(block + HEAD + 48, 0xff, 16);
     if (reader_take(&reader, block, block_size) == ERROR_SUCCESS)

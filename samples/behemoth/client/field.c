@@ -41,66 +41,62 @@ static uint64_t metres(const struct reader_behemoth *one, unsigned symbol)
 
 /* ---- the part that is shown ---- */
 
-static uint64_t part_of(uint64_t all, unsigned zoom)
+static const unsigned axes[2] = {BEHEMOTH_X, BEHEMOTH_Y};
+
+/* How many metres are shown of the width (axis 0) or the height (1). */
+static uint64_t part_of(const struct view *view, int axis)
 {
-    return all >> zoom > LEAST_METRES ? all >> zoom : all < LEAST_METRES ? all : LEAST_METRES;
+    uint64_t all = view->size[axis], least = all < LEAST_METRES ? all : LEAST_METRES;
+    return all >> view->zoom > least ? all >> view->zoom : least;
 }
 
-static uint64_t inside(int64_t from, uint64_t all, unsigned zoom)
+/* Moves the part that is shown, but not out of the field. */
+static void shift(struct view *view, int axis, int64_t metres)
 {
-    int64_t last = (int64_t)(all - part_of(all, zoom));
-    return from < 0 ? 0 : (uint64_t)(from < last ? from : last);
+    int64_t last = (int64_t)(view->size[axis] - part_of(view, axis));
+    int64_t from = (int64_t)view->from[axis] + metres;
+    view->from[axis] = (uint64_t)(from < 0 ? 0 : from < last ? from : last);
 }
 
 void field_zoom(struct view *view, bool closer)
 {
-    int64_t x = (int64_t)(view->x + part_of(view->width, view->zoom) / 2);
-    int64_t y = (int64_t)(view->y + part_of(view->height, view->zoom) / 2);
+    int64_t before[2] = {(int64_t)part_of(view, 0), (int64_t)part_of(view, 1)};
     if (closer && view->zoom < ZOOM_MOST)
         view->zoom++;
     else if (!closer && view->zoom > 0)
         view->zoom--;
-    x -= (int64_t)part_of(view->width, view->zoom) / 2;
-    y -= (int64_t)part_of(view->height, view->zoom) / 2;
-    view->x = inside(x, view->width, view->zoom);
-    view->y = inside(y, view->height, view->zoom);
+    for (int axis = 0; axis < 2; axis++)
+        shift(view, axis, before[axis] / 2 - (int64_t)part_of(view, axis) / 2);
 }
 
 void field_move(struct view *view, int right, int down)
 {
-    int64_t x = (int64_t)part_of(view->width, view->zoom) / 8 + 1;
-    int64_t y = (int64_t)part_of(view->height, view->zoom) / 8 + 1;
-    view->x = inside((int64_t)view->x + right * x, view->width, view->zoom);
-    view->y = inside((int64_t)view->y + down * y, view->height, view->zoom);
+    shift(view, 0, right * ((int64_t)part_of(view, 0) / 8 + 1));
+    shift(view, 1, down * ((int64_t)part_of(view, 1) / 8 + 1));
 }
 
 /* ---- drawing ---- */
 
-/* The cell that shows the place `metres`; -1: the place is not in the part that is shown. */
-static int64_t cell_of(uint64_t metres, uint64_t from, uint64_t part, int cells)
-{
-    if (metres < from || metres - from >= part)
-        return -1;
-    return (int64_t)((metres - from) * (uint64_t)cells / part);
-}
-
-/* Measures the field, and counts for each cell the behemoths in it. */
-static void place_all(struct view *view, struct place *places, int columns, int rows)
+/* Measures the field, and counts for each cell of it the behemoths. */
+static void place_all(struct view *view, struct place *places, const int cells[2])
 {
     const struct reader *reader = view->reader;
-    for (size_t i = 0; i < reader->count; i++) {
-        uint64_t x = metres(&reader->all[i], BEHEMOTH_X), y = metres(&reader->all[i], BEHEMOTH_Y);
-        view->width = x < view->width ? view->width : round_up(x + 1);
-        view->height = y < view->height ? view->height : round_up(y + 1);
+    for (size_t i = 0; i < 2 * reader->count; i++) {
+        uint64_t at = metres(&reader->all[i / 2], axes[i % 2]), *size = &view->size[i % 2];
+        *size = at < *size ? *size : round_up(at + 1);
     }
-    uint64_t width = part_of(view->width, view->zoom), height = part_of(view->height, view->zoom);
     for (size_t i = 0; i < reader->count; i++) {
         const struct reader_behemoth *one = &reader->all[i];
-        int64_t column = cell_of(metres(one, BEHEMOTH_X), view->x, width, columns);
-        int64_t row = cell_of(metres(one, BEHEMOTH_Y), view->y, height, rows);
-        if (column < 0 || row < 0)
+        uint64_t cell[2];
+        bool inside = true;
+        for (int axis = 0; axis < 2; axis++) {
+            uint64_t at = metres(one, axes[axis]) - view->from[axis], part = part_of(view, axis);
+            inside = inside && at < part; /* also false if it is negative */
+            cell[axis] = inside ? at * (uint64_t)cells[axis] / part : 0;
+        }
+        if (!inside)
             continue;
-        struct place *place = &places[row * columns + column];
+        struct place *place = &places[cell[1] * (uint64_t)cells[0] + cell[0]];
         place->count++;
         place->at = (uint32_t)i;
         place->sexes[one->values[BEHEMOTH_SEX / 2] == 1] = true;
@@ -128,11 +124,11 @@ static void draw_place(FILE *out, const struct view *view, const struct place *p
 static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
 {
     char text[64] = "";
-    uint64_t from = top ? view->x : view->y, all = top ? view->width : view->height;
+    uint64_t from = view->from[!top], all = view->size[!top];
     const char *unit = titles_unit(view->titles, "m");
     if (all > 0 && view->zoom > 0)
         snprintf(text, sizeof text, " %" PRIu64 " to %" PRIu64 " of %" PRIu64 " %s ", from,
-                 from + part_of(all, view->zoom), all, unit);
+                 from + part_of(view, !top), all, unit);
     else if (all > 0)
         snprintf(text, sizeof text, " %" PRIu64 " %s ", all, unit);
     int used = text_width(text);
@@ -153,7 +149,7 @@ void field_draw(FILE *out, struct view *view, int columns, int rows)
     struct place *places = calloc((size_t)columns * (size_t)rows, sizeof *places);
     if (!places)
         return;
-    place_all(view, places, columns, rows);
+    place_all(view, places, (const int[2]){columns, rows});
     draw_edge(out, view, columns, true);
     for (int row = 0; row < rows; row++) {
         fputs(WEAK "│" PLAIN, out);

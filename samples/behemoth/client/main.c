@@ -19,7 +19,7 @@ enum { MACHINE = 1, LANGUAGE, INTERVAL, SORT, ROWS, ONCE, JSON };
 static const char *const view_names[VIEW_KINDS] = {"field", "tree", "list"};
 
 /* clang-format off */
-static const struct option_row rows[] = {
+static const struct option_row option_rows[] = {
     {'m', "machine", "NAME", MACHINE, "Query another machine: a NAME in the registry, ssh://HOST, or unix:/PATH, the socket of openperflib-winregd.", NULL, 0},
     {'l', "language", "ID", LANGUAGE, "Titles in this language: 009 English (the default), 019, 007.", "009 019 007", 0},
     {'i', "interval", "SECONDS", INTERVAL, "The time between two queries. Default: 1.", NULL, 0},
@@ -36,7 +36,7 @@ static const struct tool tool = {
     .name = "behemoth-client",
     .summary = "Show a herd of behemoths with the values of HKEY_PERFORMANCE_DATA.",
     .usage = "[OPTION]... [field | tree | list]",
-    .rows = rows,
+    .rows = option_rows,
     .complete_args = "field tree list",
     .more =
         "On a terminal it queries repeatedly, until q is pressed; ? lists the keys. Without a\n"
@@ -68,6 +68,8 @@ static const char help_text[] =
     "All data comes from HKEY_PERFORMANCE_DATA. Rates need two answers. While behemoth-server is\n"
     "not running, its last answer is shown.\n";
 
+#define KEYS(more) WEAK "q end   f field   t tree   l list   " more "   + - interval   ? help" PLAIN
+
 static struct client {
     struct options options;
     const char *machine, *sort; /* machine NULL: this machine; sort NULL: unsorted */
@@ -81,130 +83,100 @@ static struct client {
     struct view view;
 } client = {.language = "009", .interval = 1};
 
-/* ---- once ---- */
+/* ---- drawing ---- */
+
+/* Draws the view, in at most `lines` lines on a screen. */
+static void draw_view(FILE *out, struct view *view, int lines)
+{
+    int64_t rows = client.rows > 0 ? client.rows + 2 : 0;
+    lines -= summary_draw(out, view);
+    lines -= trouble_draw(out, view);
+    if (view->kind == VIEW_FIELD) {
+        field_draw(out, view, view->columns, lines);
+        return;
+    }
+    if (view->rows == 0 || view->rows >= LOW) {
+        fputc('\n', out);
+        lines--;
+    }
+    table_draw(out, view, view->rows == 0 ? (int)rows : lines > 3 ? lines : 3);
+}
 
 /* Draws once. On a terminal a line stays free for the prompt; lines of a file have any length. */
 static void show_once(struct view *view)
 {
-    int columns = 80, lines = 24;
-    bool terminal = isatty(STDOUT_FILENO), field = view->kind == VIEW_FIELD;
+    int columns, lines;
+    bool terminal = isatty(STDOUT_FILENO);
     char *text = NULL;
     size_t size;
-    if (client.json) {
-        json_write(stdout, view);
-        return;
-    }
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return;
-    if (terminal)
-        terminal_size(&columns, &lines);
-    view->columns = terminal || field ? columns : 0;
-    int used = summary_draw(out, view);
-    used += trouble_draw(out, view);
-    if (field) {
-        field_draw(out, view, columns, lines - terminal - used);
-    } else {
-        fputc('\n', out);
-        table_draw(out, view, client.rows > 0 ? (int)client.rows + 2 : 0);
-    }
+    terminal_size(&columns, &lines);
+    view->columns = terminal || view->kind == VIEW_FIELD ? columns : 0;
+    draw_view(out, view, lines - terminal);
     if (fclose(out) == 0)
         text_lines(stdout, text, 0, client.style);
     free(text);
 }
 
-/* ---- again and again ---- */
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void draw(bool whole)
 {
     struct view *view = &client.view;
-    char machine[READER_NAME * 3], keys[160];
+    bool field = view->kind == VIEW_FIELD;
     FILE *out = terminal_frame();
     if (!out)
         return;
     terminal_size(&view->columns, &view->rows);
-    text_clean(client.reader.machine, machine, sizeof machine);
-    fprintf(out, TITLE "%s" PLAIN " %s  ", titles_get(&client.titles, BEHEMOTH), machine);
+    fprintf(out, TITLE "%s" PLAIN " %s  ", titles_get(&client.titles, BEHEMOTH),
+            text_seen(client.reader.machine));
     for (int i = 0; i < VIEW_KINDS; i++)
         fprintf(out, (int)view->kind == i ? "  " STRONG "[%s]" PLAIN : "  " WEAK " %s " PLAIN,
                 view_names[i]);
     fprintf(out, "    " WEAK "every %g s" PLAIN "\n", client.interval);
-    int left = view->rows - 2 - summary_draw(out, view);
-    left -= trouble_draw(out, view);
-    if (view->kind != VIEW_FIELD && view->rows >= LOW) {
-        fputc('\n', out);
-        left--;
-    }
     if (client.help)
         fputs(help_text, out);
-    else if (view->kind == VIEW_FIELD)
-        field_draw(out, view, view->columns, left);
     else
-        table_draw(out, view, left > 3 ? left : 3);
-    snprintf(keys, sizeof keys,
-             client.help ? WEAK "any key: back" PLAIN
-                         : WEAK
-                 "q end   f field   t tree   l list   %s   + - interval   ? help" PLAIN,
-             view->kind == VIEW_FIELD ? "z Z zoom" : "arrows scroll");
-    terminal_show(keys, whole);
+        draw_view(out, view, view->rows - 2);
+    terminal_show(client.help ? WEAK "any key: back" PLAIN
+                  : field     ? KEYS("z Z zoom")
+                              : KEYS("arrows scroll"),
+                  whole);
 }
+
+/* ---- keys ---- */
 
 static void change_interval(bool longer)
 {
     static const double steps[] = {0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60};
-    int count = sizeof steps / sizeof *steps, i = longer ? 0 : count - 1;
-    while (i >= 0 && i < count &&
-           (longer ? steps[i] <= client.interval : steps[i] >= client.interval))
-        i += longer ? 1 : -1;
-    if (i >= 0 && i < count)
-        client.interval = steps[i];
+    double now = client.interval;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (longer ? steps[i] > now && client.interval == now : steps[i] < now)
+            client.interval = steps[i];
+    }
 }
 
 /* Moves the view by a key such as Page Up; table_draw limits the position to the table. */
 static void move(struct view *view, int key)
 {
-    int right = (key == KEY_RIGHT) - (key == KEY_LEFT), down = (key == KEY_DOWN) - (key == KEY_UP);
-    size_t up = key == KEY_UP ? 1 : key == KEY_PAGE_UP ? view->table_rows : view->table_count;
-    if (view->kind == VIEW_FIELD)
-        field_move(view, right, down);
-    else if (key == KEY_DOWN || key == KEY_PAGE_DOWN)
-        view->top += key == KEY_DOWN ? 1 : view->table_rows;
-    else if (key == KEY_LAST)
-        view->top = view->table_count;
-    else if (right > 0)
-        view->left += view->left + 2 < COLUMNS;
-    else if (right < 0)
-        view->left -= view->left > 0;
-    else
-        view->top -= view->top < up ? view->top : up;
-}
-
-/* Handles the keys of one view: zooms the field, or orders the list. */
-static void change_view(struct view *view, int key)
-{
-    bool field = view->kind == VIEW_FIELD;
-    unsigned from = view->sort < COLUMNS ? view->sort : key == '>' ? COLUMNS - 1 : 0;
-    if (field && (key == 'z' || key == 'Z'))
-        field_zoom(view, key == 'z');
-    else if (!field && (key == '<' || key == '>'))
-        view->sort = (from + (key == '>' ? 1 : COLUMNS - 1)) % COLUMNS;
-    else if (!field && key == 'r')
-        view->descending = !view->descending;
+    int64_t page = (int64_t)view->table_rows, all = (int64_t)view->table_count;
+    const int64_t rows[] = {-1, 1, 0, 0, -all, all, -page, page}; /* in the order of the keys */
+    int right = (key == KEY_RIGHT) - (key == KEY_LEFT), left = view->left + right;
+    if (view->kind == VIEW_FIELD) {
+        field_move(view, right, (key == KEY_DOWN) - (key == KEY_UP));
+        return;
+    }
+    view->top += rows[key - KEY_UP];
+    view->left = left < 0 ? 0 : left < COLUMNS - 1 ? left : COLUMNS - 2;
 }
 
 /* Handles a key. False: the user wants to leave. */
 static bool take_key(int key)
 {
-    struct view *view = &client.view;
     static const char tabs[] = "ftl"; /* a key for each view, in their order */
+    struct view *view = &client.view;
     const char *tab = key > 0 && key < KEY_UP ? strchr(tabs, key) : NULL;
+    bool field = view->kind == VIEW_FIELD;
     if (key == 'q' || key == KEY_END)
         return false;
     if (client.help || key == '?' || key == 'h') {
@@ -217,10 +189,21 @@ static bool take_key(int key)
         view->top = 0;
     } else if (key == '+' || key == '-') {
         change_interval(key == '+');
-    } else {
-        change_view(view, key);
+    } else if (field && (key == 'z' || key == 'Z')) {
+        field_zoom(view, key == 'z');
+    } else if (!field && (key == '<' || key == '>')) {
+        view->sort = (view->sort + (key == '>' ? 1 : COLUMNS - 1)) % COLUMNS;
+    } else if (!field && key == 'r') {
+        view->descending = !view->descending;
     }
     return true;
+}
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* Shows the herd until the user leaves. False: there is no terminal to draw on. */
@@ -295,23 +278,17 @@ static int read_options(int argc, char **argv)
 
 static int explain(LSTATUS status, bool registered)
 {
-    const char *text = client.machine ? machine_message(client.machine, status) : NULL;
-    const char *there = client.machine ? " there" : "";
-    fprintf(stderr, "behemoth-client: %s: ", client.machine ? client.machine : "this machine");
-    if (status != ERROR_FILE_NOT_FOUND)
-        fprintf(stderr, "%s (error %ld)\n", text ? text : "the counters cannot be read",
-                (long)status);
-    else if (registered)
-        fprintf(stderr,
-                "the provider Behemoth is registered, but does not answer;\n"
-                "`perfmon status Behemoth`%s shows the reason\n",
-                there);
-    else
-        fprintf(stderr,
-                "the provider Behemoth is not registered; register it%s with\n"
-                "  lodctr --user --library=FOLDER/behemoth.so FOLDER/behemoth.ini\n"
-                "FOLDER is where it was built; --user registers it for the current user only\n",
-                there);
+    const char *machine = client.machine ? client.machine : "this machine";
+    const char *why = client.machine ? machine_message(machine, status) : NULL;
+    if (status == ERROR_FILE_NOT_FOUND && registered)
+        why = "the provider Behemoth is registered, but does not answer;\n"
+              "`perfmon status Behemoth` on that machine shows the reason";
+    else if (status == ERROR_FILE_NOT_FOUND)
+        why = "the provider Behemoth is not registered; register it on that machine with\n"
+              "  lodctr --user --library=FOLDER/behemoth.so FOLDER/behemoth.ini\n"
+              "FOLDER is where it was built; --user registers it for the current user only";
+    fprintf(stderr, "behemoth-client: %s: %s (error %ld)\n", machine,
+            why ? why : "the counters cannot be read", (long)status);
     return EXIT_FAILED;
 }
 
@@ -333,8 +310,10 @@ static int show(void)
     client.view.sort = UINT32_MAX;
     if (client.sort && !table_sort_by(&client.view, client.sort))
         return options_complain(&client.options, "%s: no column; columns are %s", client.sort,
-                                rows[SORT - 1].complete);
-    if (client.once || !show_live())
+                                option_rows[SORT - 1].complete);
+    if (client.json)
+        json_write(stdout, &client.view);
+    else if (client.once || !show_live())
         show_once(&client.view);
     kin_free(&client.view.kin);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -97,7 +97,6 @@ static json_t *json_text(const char *text)
 static json_t *json_value(const struct view *view, const struct reader_behemoth *one,
                           const struct column *column)
 {
-    char text[TEXT_VALUE], *blank;
     uint64_t value = one->values[column->symbol / 2];
     double age = reader_age(view->reader, one);
     if (column->kind == KIND_AGE)
@@ -108,11 +107,8 @@ static json_t *json_value(const struct view *view, const struct reader_behemoth 
         return json_string(value ? "female" : "male");
     if (column->kind != KIND_DATE)
         return json_integer((json_int_t)value);
-    blank = strchr(time_text(value, strcpy(text, "-")), ' ');
-    if (!blank)
-        return json_null();
-    *blank = 'T';
-    return json_sprintf("%sZ", text);
+    const char *text = time_text(value), *blank = strchr(text, ' ');
+    return blank ? json_sprintf("%.*sT%sZ", (int)(blank - text), text, blank + 1) : json_null();
 }
 
 static json_t *json_behemoth(const struct view *view, size_t at)

@@ -110,11 +110,11 @@ static const char *cell_text(const struct view *view, size_t at, size_t i, char 
     else if (column->kind == KIND_NAME)
         label_text(view, at, out);
     else if (column->kind == KIND_AGE)
-        return age_text(reader_age(view->reader, one), out);
+        return age_text(reader_age(view->reader, one));
     else if (!view->reader->has[index])
         return "-";
     else if (column->kind == KIND_DATE)
-        return time_text(one->values[index], out);
+        return time_text(one->values[index]);
     else if (column->kind == KIND_SEX && one->values[index] < 2)
         return one->values[index] ? "♀" : "♂";
     else
@@ -144,7 +144,7 @@ static struct grid grid_of(const struct view *view)
 {
     struct grid grid = {{0}, false};
     int used = column_width(view, COLUMN_NAME), most = view->columns / 2;
-    unsigned skip = view->kind == VIEW_LIST ? view->left : 0;
+    size_t skip = view->kind == VIEW_LIST ? (size_t)view->left : 0;
     used = view->columns && used > most ? most : used;
     grid.widths[COLUMN_NAME] = used = used > LABEL_LEAST ? used : LABEL_LEAST;
     for (size_t i = 1; i < COLUMNS; i++) {
@@ -176,7 +176,7 @@ static void draw_row(FILE *out, const struct view *view, const struct grid *grid
     }
 }
 
-static void draw_foot(FILE *out, const struct view *view, size_t to)
+static void draw_foot(FILE *out, const struct view *view, size_t end)
 {
     const struct kin *kin = &view->kin;
     bool tree = view->kind == VIEW_TREE;
@@ -188,8 +188,8 @@ static void draw_foot(FILE *out, const struct view *view, size_t to)
     if (tree && kin->circles > 0)
         fprintf(out, "; %zu %s of mothers", kin->circles, kin->circles == 1 ? "circle" : "circles");
     if (view->table_rows < view->table_count)
-        fprintf(out, "%srows %zu to %zu of %zu", tree ? "; " : "", to > 0 ? view->top + 1 : 0, to,
-                view->table_count);
+        fprintf(out, "%srows %zu to %zu of %zu", tree ? "; " : "", (size_t)view->top + (end > 0),
+                end, view->table_count);
     fputs(PLAIN "\n", out);
 }
 
@@ -203,17 +203,19 @@ void table_draw(FILE *out, struct view *view, int rows)
     struct grid grid = grid_of(view);
     view->table_count = count;
     view->table_rows = rows == 0 ? count : rows > 2 ? (size_t)rows - 2 : 1;
-    if (view->top > count || count - view->top < view->table_rows)
-        view->top = count > view->table_rows ? count - view->table_rows : 0;
-    size_t to = view->top + view->table_rows < count ? view->top + view->table_rows : count;
+    int64_t last = (int64_t)count - (int64_t)view->table_rows;
+    view->top = view->top > last ? last : view->top;
+    view->top = view->top < 0 ? 0 : view->top;
     fputs(STRONG, out);
     draw_row(out, view, &grid, HEADING);
     fprintf(out, PLAIN "%s\n", grid.more ? "›" : "");
-    for (size_t i = view->top; order && i < to; i++) {
-        draw_row(out, view, &grid, order[i]);
+    size_t at = (size_t)view->top,
+           end = count - at < view->table_rows ? count : at + view->table_rows;
+    for (; order && at < end; at++) {
+        draw_row(out, view, &grid, order[at]);
         fputc('\n', out);
     }
     if (tree || view->table_rows < count)
-        draw_foot(out, view, to);
+        draw_foot(out, view, end);
     free(order);
 }

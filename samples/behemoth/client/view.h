@@ -37,16 +37,16 @@ struct view {
     int columns, rows; /* 0: no limit */
     LSTATUS failed;    /* status of the last query; if not 0, older data is shown */
     bool rates;        /* show rates, because there will be a second answer */
-    size_t top;        /* rows of a table above the first row that is shown */
-    unsigned left;     /* columns of a table to the left of the first column that is shown */
+    int64_t top;       /* rows of a table above the first row that is shown */
+    int left;          /* columns of a table to the left of the first column that is shown */
     /* rows of the table when it was last drawn; table_rows: how many rows fit */
     size_t table_count;
     size_t table_rows;
     unsigned sort; /* a column of the list; UINT32_MAX: none */
     bool descending;
-    uint64_t width, height; /* size of the field in metres, as far as behemoths were seen */
-    unsigned zoom;          /* the field's width and height are divided by 2^zoom */
-    uint64_t x, y;          /* the first place that is shown */
+    uint64_t size[2]; /* width and height of the field in metres, as far as behemoths were seen */
+    uint64_t from[2]; /* the first place that is shown, x and y */
+    unsigned zoom;    /* the field's width and height are divided by 2^zoom */
     struct kin kin;
 };
 

@@ -13,6 +13,8 @@
 static const char drawn[] = "♂♀├└│─┌┐┘▫▪■◦•●▲▼›…";
 static const char ascii[] = "mf|`|-+++mmMffF^v>~";
 
+enum { TEXT_VALUE = 32 };
+
 struct text_style style_begin(void)
 {
     return (struct text_style){.utf8 = text_begin(), .colours = status_colours(STDOUT_FILENO)};
@@ -57,25 +59,30 @@ void text_lines(FILE *out, const char *text, int width, struct text_style style)
     }
 }
 
-const char *age_text(double age, char out[TEXT_VALUE])
+static char *next_value(void)
 {
+    static char values[8][TEXT_VALUE];
+    static unsigned next;
+    return values[next++ % 8];
+}
+
+const char *age_text(double age)
+{
+    char *out = next_value();
     bool good = age >= 0 && age < 1e15;
     long long seconds = good ? (long long)age : 0, days = seconds / 86400;
-    int left = (int)(seconds % 86400), used = 0;
-    if (days > 0)
-        used = snprintf(out, TEXT_VALUE, "%lldd ", days);
-    snprintf(out + used, TEXT_VALUE - (size_t)used, days > 0 ? "%02d:%02d:%02d" : "%d:%02d:%02d",
-             left / 3600, left / 60 % 60, left % 60);
+    int left = (int)(seconds % 86400), used = days > 0 ? sprintf(out, "%lldd ", days) : 0;
+    sprintf(out + used, days > 0 ? "%02d:%02d:%02d" : "%d:%02d:%02d", left / 3600, left / 60 % 60,
+            left % 60);
     return good ? out : "-";
 }
 
-const char *time_text(uint64_t filetime, char out[TEXT_VALUE])
+const char *time_text(uint64_t filetime)
 {
-    int64_t seconds = (int64_t)(filetime / 10000000) - 11644473600;
-    time_t moment = (time_t)seconds;
+    char *out = next_value();
+    time_t moment = (time_t)(filetime / 10000000) - 11644473600;
     struct tm parts;
-    if ((int64_t)moment != seconds || !gmtime_r(&moment, &parts) ||
-        strftime(out, TEXT_VALUE, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-        return "-";
-    return out;
+    return gmtime_r(&moment, &parts) && strftime(out, TEXT_VALUE, "%Y-%m-%d %H:%M:%S", &parts) > 0
+               ? out
+               : "-";
 }

@@ -22,8 +22,6 @@
 #define YELLOW "\033[1;33m"
 #define TITLE "\033[1;36m"
 
-enum { TEXT_VALUE = 32 };
-
 struct text_style {
     bool utf8, colours;
 };
@@ -34,9 +32,10 @@ struct text_style style_begin(void);
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
 /* Calls text_line for all lines of a text. */
 void text_lines(FILE *out, const char *text, int width, struct text_style style);
-/* "1:02:03" or "2d 01:02:03"; "-" if the number is negative or too large. */
-const char *age_text(double seconds, char out[TEXT_VALUE]);
-/* A FILETIME as UTC, "2026-11-22 16:30:05"; "-" if it is out of range. */
-const char *time_text(uint64_t filetime, char out[TEXT_VALUE]);
+/* Return texts that are valid until the eighth next call. age_text: "1:02:03" or "2d 01:02:03"; "-"
+ * if the number is negative or too large. time_text: a FILETIME as UTC, "2026-11-22 16:30:05"; "-"
+ * if it is out of range. */
+const char *age_text(double seconds);
+const char *time_text(uint64_t filetime);
 
 #endif

@@ -2,14 +2,14 @@
 /* The commands that show the herd once, or change it. */
 #include "manager.h"
 
-#include <jansson.h>
-
+#include <err.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { FORWARD_MOST = 100000 };
+enum { FORWARD_MOST = 100000, PARAMETERS_MOST = 32 };
 
 const char *sex_word(uint32_t sex)
 {
@@ -28,17 +28,17 @@ static double age_of(const struct behemoth_herd *herd, const struct behemoth *is
 static uint32_t matches(const struct behemoth_herd *herd, const char *word, bool whole, bool list,
                         const struct behemoth **ret)
 {
-    int64_t id;
+    int64_t id = 0; /* no behemoth has this number */
     uint32_t count = 0;
-    bool number = options_number(word, 1, INT64_MAX, &id);
+    options_number(word, 1, INT64_MAX, &id);
     for (uint32_t i = 0; i < herd->count; i++) {
         const struct behemoth *is = &behemoth_all(herd)[i];
-        if (!(number && is->id == (uint64_t)id) &&
-            (whole ? strcasecmp(is->name, word) : strncasecmp(is->name, word, strlen(word))) != 0)
+        if (is->id != (uint64_t)id &&
+            strncasecmp(is->name, word, whole ? sizeof is->name : strlen(word)) != 0)
             continue;
         *ret = count == 0 ? is : *ret;
         if (list)
-            fprintf(stderr, "%s%s (%" PRIu64 ")", count > 0 ? ", " : "", is->name, is->id);
+            fprintf(stderr, "%s %s (%" PRIu64 ")", count > 0 ? "," : "", is->name, is->id);
         count++;
     }
     return count;
@@ -52,19 +52,16 @@ static const struct behemoth *find(const struct behemoth_herd *herd, const char 
     uint32_t count = matches(herd, word, true, false, &found);
     if (count == 1)
         return found;
-    fputs("behemoth-manager: ", stderr);
-    if (count > 1) {
-        fprintf(stderr, "%u behemoths have the name '%s'; give a number: ", (unsigned)count, word);
-        matches(herd, word, true, true, &found);
-    } else {
-        fprintf(stderr, "no living behemoth has the name or number '%s'; ", word);
-        if (*word && matches(herd, word, false, false, &found) > 0) {
-            fputs("names that begin with it: ", stderr);
-            matches(herd, word, false, true, &found);
-        } else {
-            fputs("'behemoth-manager list' shows all", stderr);
-        }
-    }
+    if (count > 1)
+        fprintf(stderr, "behemoth-manager: %u behemoths have the name '%s'; give a number:",
+                (unsigned)count, word);
+    else
+        fprintf(stderr,
+                "behemoth-manager: no living behemoth has the name or number '%s'; "
+                "names that begin with it:",
+                word);
+    if (matches(herd, word, count > 1, true, &found) == 0)
+        fputs(" none", stderr);
     fputs(".\n", stderr);
     return NULL;
 }
@@ -85,8 +82,7 @@ static json_t *summary_json(const struct behemoth_herd *herd)
 static int print_json(json_t *json)
 {
     bool good = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    if (good)
-        putchar('\n');
+    putchar('\n');
     json_decref(json);
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
@@ -94,26 +90,26 @@ static int print_json(json_t *json)
 int command_status(void)
 {
     const struct behemoth_herd *herd = manager_look(BEHEMOTH_HERD);
-    char text[TEXT_VALUE];
-    uint32_t females = 0;
+    unsigned females = 0;
     if (!herd)
         return manager_complain();
     if (manager.json)
         return print_json(summary_json(herd));
     for (uint32_t i = 0; i < herd->count; i++)
         females += behemoth_all(herd)[i].sex == BEHEMOTH_FEMALE;
-    printf("Server      process %" PRIu64 ", at %s\n", herd->process, manager.place);
-    printf("Herd time   %s UTC", time_text((uint64_t)herd->time, text));
-    printf(", %s since it began\n", age_text((double)herd->ticks, text));
-    printf("Behemoths   %u: %u female, %u male\n", (unsigned)herd->count, (unsigned)females,
-           (unsigned)(herd->count - females));
-    printf("Life        %" PRIu64 " came, %" PRIu64 " were born, %" PRIu64 " died\n", herd->founded,
-           herd->births, herd->deaths);
-    printf("Mean age    %s",
-           age_text(herd->count > 0 ? (double)(herd->ages / herd->count) : 0, text));
-    printf(" of %s\n", age_text((double)herd->lifetime, text));
-    printf("Weight      %.1f t together\n", (double)herd->weight / 1000);
-    printf("Field       %u x %u m\n", (unsigned)herd->width, (unsigned)herd->height);
+    printf("Server      process %" PRIu64 ", at %s\n"
+           "Herd time   %s UTC, %s since it began\n"
+           "Behemoths   %u: %u female, %u male\n"
+           "Life        %" PRIu64 " came, %" PRIu64 " were born, %" PRIu64 " died\n"
+           "Mean age    %s of %s\n"
+           "Weight      %.1f t together\n"
+           "Field       %u x %u m\n",
+           herd->process, manager.place, time_text((uint64_t)herd->time),
+           age_text((double)herd->ticks), (unsigned)herd->count, females, herd->count - females,
+           herd->founded, herd->births, herd->deaths,
+           age_text(herd->count > 0 ? (double)(herd->ages / herd->count) : 0),
+           age_text((double)herd->lifetime), (double)herd->weight / 1000, (unsigned)herd->width,
+           (unsigned)herd->height);
     return EXIT_GOOD;
 }
 
@@ -138,11 +134,8 @@ static const struct column *sorted_by; /* qsort passes no context */
 
 static uint64_t key_of(const struct behemoth *is)
 {
-    uint32_t small;
-    uint64_t large;
-    memcpy(&small, (const char *)is + sorted_by->offset, sizeof small);
-    memcpy(&large, (const char *)is + sorted_by->offset, sizeof large);
-    return sorted_by->bytes == 4 ? small : large;
+    const void *at = (const char *)is + sorted_by->offset;
+    return sorted_by->bytes == 4 ? *(const uint32_t *)at : *(const uint64_t *)at;
 }
 
 static int compare(const void *left, const void *right)
@@ -158,64 +151,56 @@ static int compare(const void *left, const void *right)
     return manager.reverse ? -order : order;
 }
 
-static json_t *behemoth_json(const struct behemoth_herd *herd, const struct behemoth *is,
-                             const char *mother)
+static void print_row(const struct behemoth_herd *herd, const struct behemoth *is, json_t *array)
 {
-    return json_pack("{s:I,s:s,s:s,s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I,s:s?}", "id", is->id, "name",
-                     is->name, "sex", sex_word(is->sex), "age", (json_int_t)age_of(herd, is),
-                     "birthday", is->birthday, "x", is->x, "y", is->y, "weight", is->weight,
-                     "volume", is->volume, "generation", (json_int_t)is->generation, "children",
-                     (json_int_t)is->children, "mother", mother);
-}
-
-static int print_list(const struct behemoth_herd *herd, const struct behemoth **rows, size_t count)
-{
-    char age[TEXT_VALUE];
-    json_t *json = manager.json ? summary_json(herd) : NULL, *array = json_array();
-    if (!json)
-        printf("%s%8s  %-15s %-6s %9s %6s %6s %6s %6s %4s %5s  %s%s\n",
-               manager.style.colours ? STRONG : "", "ID", "NAME", "SEX", "AGE", "X", "Y", "KG",
-               "LITRES", "GEN", "BIRTHS", "MOTHER", manager.style.colours ? PLAIN : "");
-    for (size_t i = 0; i < count; i++) {
-        const struct behemoth *is = rows[i];
-        const char *mother = is->mother_position == BEHEMOTH_NONE
-                                 ? NULL
-                                 : behemoth_all(herd)[is->mother_position].name;
-        if (json)
-            json_array_append_new(array, behemoth_json(herd, is, mother));
-        else
-            printf("%8" PRIu64 "  %-15s %-6s %9s %6u %6u %6u %6u %4u %6u  %s\n", is->id, is->name,
-                   sex_word(is->sex), age_text(age_of(herd, is), age), (unsigned)is->x,
-                   (unsigned)is->y, (unsigned)is->weight, (unsigned)is->volume,
-                   (unsigned)is->generation, (unsigned)is->children, mother ? mother : "-");
-    }
-    json_object_set_new(json, "behemoths", array);
-    return json ? print_json(json) : EXIT_GOOD;
+    const char *mother =
+        is->mother_position == BEHEMOTH_NONE ? NULL : behemoth_all(herd)[is->mother_position].name;
+    double age = age_of(herd, is);
+    if (array)
+        json_array_append_new(
+            array, json_pack("{s:I,s:s,s:s,s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I,s:s?}", "id", is->id,
+                             "name", is->name, "sex", sex_word(is->sex), "age", (json_int_t)age,
+                             "birthday", is->birthday, "x", is->x, "y", is->y, "weight", is->weight,
+                             "volume", is->volume, "generation", (json_int_t)is->generation,
+                             "children", (json_int_t)is->children, "mother", mother));
+    else
+        printf("%8" PRIu64 "  %-15s %-6s %9s %6u %6u %6u %6u %4u %6u  %s\n", is->id, is->name,
+               sex_word(is->sex), age_text(age), (unsigned)is->x, (unsigned)is->y,
+               (unsigned)is->weight, (unsigned)is->volume, (unsigned)is->generation,
+               (unsigned)is->children, mother ? mother : "-");
 }
 
 int command_list(void)
 {
-    const struct behemoth_herd *herd = NULL;
     sorted_by = manager.sort ? NULL : &columns[0];
     for (size_t i = 0; manager.sort && i < sizeof columns / sizeof *columns; i++)
         sorted_by = strcasecmp(manager.sort, columns[i].name) == 0 ? &columns[i] : sorted_by;
     if (!sorted_by)
         return options_complain(&manager.options, "unknown column '%s'", manager.sort);
-    if (!(herd = manager_look(BEHEMOTH_HERD)))
+    const struct behemoth_herd *herd = manager_look(BEHEMOTH_HERD);
+    if (!herd)
         return manager_complain();
     size_t count = manager.arg_count > 0 ? manager.arg_count : herd->count;
     const struct behemoth **rows = calloc(count + 1, sizeof *rows);
-    int code = rows ? EXIT_GOOD : EXIT_FAILED;
-    for (size_t i = 0; !code && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         rows[i] = manager.arg_count > 0 ? find(herd, manager.args[i]) : &behemoth_all(herd)[i];
-        code = rows[i] ? EXIT_GOOD : EXIT_MISSING;
+        if (!rows[i]) {
+            free(rows);
+            return EXIT_MISSING;
+        }
     }
-    if (!code) {
-        qsort(rows, count, sizeof *rows, compare);
-        code = print_list(herd, rows, count);
-    }
+    qsort(rows, count, sizeof *rows, compare);
+    json_t *json = manager.json ? summary_json(herd) : NULL, *array = json ? json_array() : NULL;
+    if (!json)
+        text_lines(stdout,
+                   STRONG "      ID  NAME            SEX          AGE      X      Y     KG "
+                          "LITRES  GEN BIRTHS  MOTHER" PLAIN "\n",
+                   0, manager.style);
+    for (size_t i = 0; i < count; i++)
+        print_row(herd, rows[i], array);
     free(rows);
-    return code;
+    json_object_set_new(json, "behemoths", array);
+    return json ? print_json(json) : EXIT_GOOD;
 }
 
 /* ---- create, kill ---- */
@@ -229,8 +214,6 @@ static uint32_t or_none(int64_t number)
  * before the request is sent. */
 int command_create(void)
 {
-    const struct behemoth *mother = NULL;
-    struct behemoth born;
     struct behemoth_create wanted = {.sex = manager.sex,
                                      .age = manager.age < 0 ? 0 : (uint32_t)manager.age,
                                      .x = or_none(manager.x),
@@ -242,20 +225,20 @@ int command_create(void)
     const struct behemoth_herd *herd = manager_look(BEHEMOTH_HERD);
     if (!herd)
         return manager_complain();
-    if (manager.mother && !(mother = find(herd, manager.mother)))
+    const struct behemoth *mother = manager.mother ? find(herd, manager.mother) : NULL;
+    if (manager.mother && !mother)
         return EXIT_MISSING;
     wanted.mother = mother ? mother->id : 0;
     if (manager.x >= herd->width || manager.y >= herd->height) {
-        fprintf(stderr, "behemoth-manager: -x or -y is outside the field of %u x %u metres.\n",
-                (unsigned)herd->width, (unsigned)herd->height);
+        warnx("-x or -y is outside the field of %u x %u metres", herd->width, herd->height);
         return EXIT_FAILED;
     }
     int code = manager_request(BEHEMOTH_CREATE, &wanted, sizeof wanted);
-    if (code || manager.line.head.bytes != sizeof born)
+    const struct behemoth *born = (const void *)manager.line.body;
+    if (code || manager.line.head.bytes != sizeof *born)
         return code ? code : EXIT_FAILED;
-    memcpy(&born, manager.line.body, sizeof born);
-    printf("created %.*s (%" PRIu64 "), %s, %u kg\n", BEHEMOTH_NAME - 1, born.name, born.id,
-           sex_word(born.sex), (unsigned)born.weight);
+    printf("created %.*s (%" PRIu64 "), %s, %u kg\n", BEHEMOTH_NAME - 1, born->name, born->id,
+           sex_word(born->sex), (unsigned)born->weight);
     return EXIT_GOOD;
 }
 
@@ -277,7 +260,7 @@ int command_kill(void)
             printf("killed %s (%" PRIu64 ")\n", dead.name, dead.id);
         ret = ret ? ret : code;
         if (code == EXIT_NO_SERVER || code == EXIT_NO_RIGHT)
-            return code;
+            break;
     }
     return ret;
 }
@@ -293,33 +276,30 @@ static int read_parameter(const struct behemoth_parameter *all, size_t count, co
     while (i < count && (strncmp(all[i].name, word, length) != 0 || all[i].name[length]))
         i++;
     if (i == count) {
-        fprintf(stderr, "behemoth-manager: unknown parameter '%.*s'; the parameters are",
-                (int)length, word);
+        fprintf(stderr, "behemoth-manager: unknown parameter '%s'; the parameters are", word);
         for (i = 0; i < count; i++)
             fprintf(stderr, "%s %s", i ? "," : "", all[i].name);
         fputs(".\n", stderr);
         return EXIT_MISSING;
     }
     *ret = all[i];
-    if (!word[length] || options_number(word + length + 1, all[i].least, all[i].most, &ret->value))
+    if (!word[length] || options_number(word + length + 1, ret->least, ret->most, &ret->value))
         return EXIT_GOOD;
-    fprintf(stderr,
-            "behemoth-manager: %s needs a number from %" PRId64 " to %" PRId64 ", not %s.\n",
-            all[i].name, all[i].least, all[i].most, word + length + 1);
+    warnx("%s needs a number from %" PRId64 " to %" PRId64 ", not %s", ret->name, ret->least,
+          ret->most, word + length + 1);
     return EXIT_USAGE;
 }
 
-static int print_parameters(const struct behemoth_parameter *all, size_t count)
+static int print_parameters(const struct behemoth_parameter *one, size_t count)
 {
     json_t *json = manager.json ? json_object() : NULL;
-    const struct option_row *row;
     if (!json)
-        printf("%s%-10s %10s %6s %10s  %s%s\n", manager.style.colours ? STRONG : "", "NAME",
-               "VALUE", "LEAST", "MOST", "MEANING", manager.style.colours ? PLAIN : "");
-    for (size_t i = 0; i < count; i++) {
-        const struct behemoth_parameter *one = &all[i];
-        for (row = behemoth_server_rows; row->name && strcmp(row->name, one->name) != 0; row++)
-            ;
+        text_lines(stdout, STRONG "NAME            VALUE  LEAST       MOST  MEANING" PLAIN "\n", 0,
+                   manager.style);
+    for (; count > 0; one++, count--) {
+        const struct option_row *row = behemoth_server_rows;
+        while (row->name && strcmp(row->name, one->name) != 0)
+            row++;
         json_object_set_new(json, one->name,
                             json_pack("{s:I,s:I,s:I}", "value", one->value, "least", one->least,
                                       "most", one->most));
@@ -334,13 +314,12 @@ static int print_parameters(const struct behemoth_parameter *all, size_t count)
  * parameters, or all. */
 int command_parameters(void)
 {
-    enum { MOST = 32 };
-    struct behemoth_parameter all[MOST] = {0}, wanted[MOST];
+    struct behemoth_parameter all[PARAMETERS_MOST] = {0}, wanted[PARAMETERS_MOST];
     int code = manager_request(BEHEMOTH_PARAMETERS, NULL, 0);
     size_t count = manager.line.head.bytes / sizeof *all, args = manager.arg_count;
     if (code)
         return code;
-    if (args > MOST || count > MOST)
+    if (args > PARAMETERS_MOST || count > PARAMETERS_MOST)
         return options_complain(&manager.options, "too many parameters");
     memcpy(all, manager.line.body, count * sizeof *all);
     for (size_t i = 0; i < count; i++)
@@ -351,9 +330,7 @@ int command_parameters(void)
         if (strchr(manager.args[i], '='))
             code = manager_request(BEHEMOTH_SET, &wanted[i], sizeof *wanted);
     }
-    if (code)
-        return code;
-    return print_parameters(args > 0 ? wanted : all, args > 0 ? args : count);
+    return code ? code : print_parameters(args > 0 ? wanted : all, args > 0 ? args : count);
 }
 
 int command_forward(void)

@@ -10,7 +10,7 @@
 
 __attribute__((format(printf, 2, 3))) static void report(char sign, const char *format, ...)
 {
-    char text[TEXT_VALUE];
+    char text[16];
     time_t now = time(NULL);
     va_list list;
     strftime(text, sizeof text, "%H:%M:%S", localtime(&now));
@@ -30,12 +30,11 @@ static void compare(const struct behemoth_herd *before, const struct behemoth_he
     const struct behemoth *all = behemoth_all(herd), *is = all, *end = is + herd->count;
     const struct behemoth *was = behemoth_all(before), *was_end = was + before->count;
     uint64_t counted = herd->births + herd->founded - before->births - before->founded, came = 0;
-    char age[TEXT_VALUE];
     while (is < end || was < was_end) {
         if (was < was_end && (is == end || was->id < is->id)) {
             report('-', "%s (%" PRIu64 "), %s, at the age of %s", was->name, was->id,
                    sex_word(was->sex),
-                   age_text((double)(herd->time - was->birthday) / BEHEMOTH_SECOND, age));
+                   age_text((double)(herd->time - was->birthday) / BEHEMOTH_SECOND));
             was++;
         } else if (was == was_end || is->id < was->id) {
             bool child = is->mother_position != BEHEMOTH_NONE;

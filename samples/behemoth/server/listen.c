@@ -4,9 +4,9 @@
 
 #include "../common/program.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,12 +15,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int complain(const char *what)
-{
-    fprintf(stderr, "behemoth-server: %s: %s\n", what, strerror(errno));
-    return EXIT_FAILED;
-}
-
 /* A lock file contains the process number of the server that locked it, or nothing. */
 int take_lock(const char *path, const char *what)
 {
@@ -28,24 +22,22 @@ int take_lock(const char *path, const char *what)
     make_folders(path);
     snprintf(lock, sizeof lock, "%s.lock", path);
     int fd = open(lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return complain(lock);
-    bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
-    ssize_t bytes = pread(fd, holder, sizeof holder - 1, 0);
-    if (bytes < 0 || strspn(holder, "0123456789") != (size_t)bytes) {
-        fprintf(stderr, "behemoth-server: %s is not a lock file; move it away\n", lock);
-        close(fd);
-        return EXIT_FAILED;
-    }
-    if (!taken) {
-        fprintf(stderr, "behemoth-server: process %s already uses %s (%s)\n", holder, what, path);
-        close(fd);
+    bool taken = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    ssize_t bytes = fd < 0 ? -1 : pread(fd, holder, sizeof holder - 1, 0);
+    if (bytes < 0) {
+        warn("%s", lock);
+    } else if (strspn(holder, "0123456789") != (size_t)bytes) {
+        warnx("%s is not a lock file; move it away", lock);
+    } else if (!taken) {
+        warnx("process %s already uses %s (%s)", holder, what, path);
         return EXIT_SECOND;
+    } else {
+        bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
+        if (ftruncate(fd, 0) < 0 || pwrite(fd, holder, (size_t)bytes, 0) < 0)
+            warn("%s", lock); /* not fatal: a second server cannot print our process number */
+        return 0;             /* the descriptor stays open, and the lock with it */
     }
-    bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, holder, (size_t)bytes, 0) < 0)
-        complain(lock); /* not fatal: a second server then cannot print our process number */
-    return 0;           /* the descriptor stays open, and the lock with it */
+    return EXIT_FAILED;
 }
 
 static int socket_of_systemd(void)
@@ -67,30 +59,23 @@ int take_socket(const char *path, int *ret_fd, bool *ret_own)
     struct stat status;
     *ret_fd = socket_of_systemd();
     *ret_own = *ret_fd < 0;
-    if (*ret_fd >= 0)
-        return 0;
-    int code = take_lock(path, "this socket");
-    if (code)
+    int code = *ret_own ? take_lock(path, "this socket") : 0;
+    if (code || !*ret_own)
         return code;
     bool there = lstat(path, &status) == 0;
     if (there && !S_ISSOCK(status.st_mode)) {
-        fprintf(stderr, "behemoth-server: %s is not a socket; move it away or use --socket\n",
-                path);
+        warnx("%s is not a socket; move it away or use --socket", path);
         return EXIT_FAILED;
     }
     /* This process has the lock, so an existing socket is left over from a server that was
      * killed. */
-    if ((there && unlink(path) < 0) || (!there && errno != ENOENT))
-        return complain(path);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
-        chmod(path, 0666) < 0 || listen(fd, 64) < 0) {
-        complain(path);
-        if (fd >= 0)
-            close(fd);
+    *ret_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if ((there && unlink(path) < 0) || *ret_fd < 0 ||
+        bind(*ret_fd, (struct sockaddr *)&address, sizeof address) < 0 || chmod(path, 0666) < 0 ||
+        listen(*ret_fd, 64) < 0) {
+        warn("%s", path);
         return EXIT_FAILED;
     }
-    *ret_fd = fd;
     return 0;
 }

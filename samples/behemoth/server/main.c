@@ -4,6 +4,7 @@
 #include "herd.h"
 #include "peers.h"
 
+#include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,6 @@ static struct service {
     int64_t save_every;                  /* seconds between saves; 0: saves only at the end */
     int64_t parameters[HERD_PARAMETERS]; /* values that were given as options; -1: not given */
     struct herd herd;
-    struct peers peers;
     int64_t last;   /* when credit was added last */
     int64_t credit; /* milliseconds of the herd's time that are not yet simulated, times 1000 */
     int64_t saved;  /* when the herd was saved last */
@@ -52,116 +52,92 @@ static bool save(void)
     service.saved = behemoth_now();
     bool good = state_save(&service.herd, service.state) == STATE_DONE;
     if (!good)
-        complain(service.state);
+        warn("%s", service.state);
     return good;
 }
 
 /* ---- requests ---- */
 
-static struct answer status_only(enum behemoth_status status)
-{
-    return (struct answer){.status = status};
-}
-
-/* The answer to BEHEMOTH_HERD (`each`) or BEHEMOTH_SUMMARY, a copy of the herd at this moment. */
-static struct answer answer_herd(bool each)
+/* Writes the answer to BEHEMOTH_HERD (`each`) or BEHEMOTH_SUMMARY: the herd at this moment. */
+static void write_herd(bool each, FILE *out)
 {
     const struct herd *herd = &service.herd;
-    struct answer ret;
-    size_t count = each ? (size_t)herd->count : 0;
-    struct behemoth_herd *all = answer_body(&ret, sizeof *all + count * sizeof(struct behemoth));
-    if (!all)
-        return ret;
-    herd_summary(herd, all);
-    all->moment = time_of_day();
-    all->process = (uint64_t)getpid();
-    struct behemoth *to = (struct behemoth *)(void *)(all + 1);
-    for (size_t i = 0; i < count; i++)
-        to[i] = herd->all[i].is;
-    return ret;
+    struct behemoth_herd summary;
+    herd_summary(herd, &summary);
+    summary.moment = time_of_day();
+    summary.process = (uint64_t)getpid();
+    fwrite(&summary, sizeof summary, 1, out);
+    for (uint64_t i = 0; each && i < herd->count; i++)
+        fwrite(&herd->all[i].is, sizeof herd->all[i].is, 1, out);
 }
 
-static struct answer answer_parameters(void)
+static void write_parameters(FILE *out)
 {
-    struct answer ret;
-    struct behemoth_parameter *all = answer_body(&ret, sizeof herd_parameters);
-    for (int i = 0; all && i < HERD_PARAMETERS; i++) {
-        all[i] = herd_parameters[i];
-        all[i].value = service.herd.parameters[i];
+    for (int i = 0; i < HERD_PARAMETERS; i++) {
+        struct behemoth_parameter one = herd_parameters[i];
+        one.value = service.herd.parameters[i];
+        fwrite(&one, sizeof one, 1, out);
     }
-    return ret;
 }
 
-static struct answer create(const struct behemoth_create *wanted)
+static enum behemoth_status create(const struct behemoth_create *wanted, FILE *out)
 {
-    struct answer ret;
     struct behemoth born;
     enum behemoth_status status = herd_create(&service.herd, wanted, &born);
-    if (status != BEHEMOTH_OK)
-        return status_only(status);
-    void *body = answer_body(&ret, sizeof born);
-    if (body)
-        memcpy(body, &born, sizeof born);
-    return ret;
+    if (status == BEHEMOTH_OK)
+        fwrite(&born, sizeof born, 1, out);
+    return status;
 }
 
 /* Adds requested ticks. The answer is sent when the ticks are done; meanwhile other clients are
  * served. */
-static struct answer forward(uint64_t ticks)
+static enum behemoth_status forward(uint64_t ticks, uint64_t *ret_due)
 {
-    uint64_t from = service.herd.ticks;
-    if (service.forward_to > from)
-        from = service.forward_to;
-    if (ticks > FORWARD_MOST || from - service.herd.ticks > 10 * FORWARD_MOST)
-        return status_only(BEHEMOTH_BAD);
-    if (ticks == 0)
-        return status_only(BEHEMOTH_OK);
-    service.forward_to = from + ticks;
+    uint64_t now = service.herd.ticks, from = service.forward_to > now ? service.forward_to : now;
+    if (ticks > FORWARD_MOST || from - now > 10 * FORWARD_MOST)
+        return BEHEMOTH_BAD;
+    if (ticks > 0)
+        *ret_due = service.forward_to = from + ticks;
     herd_earlier(&service.herd, ticks);
-    return (struct answer){.due = service.forward_to};
+    return BEHEMOTH_OK;
 }
 
-static struct answer answer(const struct behemoth_head *head, const void *body, bool may_change)
+static enum behemoth_status answer(const struct behemoth_head *head, const void *body,
+                                   bool may_change, FILE *out, uint64_t *ret_due)
 {
-    static const struct {
-        uint32_t bytes;
-        bool changes;
-    } requests[] = {
-        [BEHEMOTH_HERD] = {0,                                 false},
-        [BEHEMOTH_CREATE] = {sizeof(struct behemoth_create),    true },
-        [BEHEMOTH_KILL] = {sizeof(uint64_t),                  true },
-        [BEHEMOTH_PARAMETERS] = {0,                                 false},
-        [BEHEMOTH_SET] = {sizeof(struct behemoth_parameter), true },
-        [BEHEMOTH_FORWARD] = {sizeof(uint64_t),                  true },
-        [BEHEMOTH_SAVE] = {0,                                 true },
-        [BEHEMOTH_STOP] = {0,                                 true },
-        [BEHEMOTH_SUMMARY] = {0,                                 false},
-    };
+    static const uint32_t sizes[] = {[BEHEMOTH_CREATE] = sizeof(struct behemoth_create),
+                                     [BEHEMOTH_KILL] = sizeof(uint64_t),
+                                     [BEHEMOTH_SET] = sizeof(struct behemoth_parameter),
+                                     [BEHEMOTH_FORWARD] = sizeof(uint64_t),
+                                     [BEHEMOTH_SUMMARY] = 0};
+    bool changes = head->what != BEHEMOTH_HERD && head->what != BEHEMOTH_SUMMARY &&
+                   head->what != BEHEMOTH_PARAMETERS;
     if (head->what < BEHEMOTH_HERD || head->what > BEHEMOTH_SUMMARY ||
-        head->bytes != requests[head->what].bytes)
-        return status_only(BEHEMOTH_BAD);
-    if (requests[head->what].changes && !may_change)
-        return status_only(BEHEMOTH_REFUSED);
+        head->bytes != sizes[head->what])
+        return BEHEMOTH_BAD;
+    if (changes && !may_change)
+        return BEHEMOTH_REFUSED;
     switch (head->what) {
-    case BEHEMOTH_HERD:
-    case BEHEMOTH_SUMMARY:
-        return answer_herd(head->what == BEHEMOTH_HERD);
-    case BEHEMOTH_PARAMETERS:
-        return answer_parameters();
     case BEHEMOTH_CREATE:
-        return create(body);
+        return create(body, out);
     case BEHEMOTH_FORWARD:
-        return forward(*(const uint64_t *)body);
+        return forward(*(const uint64_t *)body, ret_due);
     case BEHEMOTH_KILL:
-        return status_only(herd_kill(&service.herd, *(const uint64_t *)body));
+        return herd_kill(&service.herd, *(const uint64_t *)body);
     case BEHEMOTH_SET:
-        return status_only(herd_set(&service.herd, body));
+        return herd_set(&service.herd, body);
     case BEHEMOTH_SAVE:
-        return status_only(save() ? BEHEMOTH_OK : BEHEMOTH_FAILED);
-    default:
+        return save() ? BEHEMOTH_OK : BEHEMOTH_FAILED;
+    case BEHEMOTH_STOP:
         service.stop = true;
-        return status_only(BEHEMOTH_OK);
+        break;
+    case BEHEMOTH_PARAMETERS:
+        write_parameters(out);
+        break;
+    default:
+        write_herd(head->what == BEHEMOTH_HERD, out);
     }
+    return BEHEMOTH_OK;
 }
 
 /* ---- life ---- */
@@ -169,7 +145,7 @@ static struct answer answer(const struct behemoth_head *head, const void *body, 
 static void tick(void)
 {
     if (!herd_tick(&service.herd))
-        fprintf(stderr, "behemoth-server: no memory for another behemoth\n");
+        warnx("no memory for another behemoth");
 }
 
 /* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
@@ -185,7 +161,7 @@ static void live(void)
         while (service.herd.ticks < service.forward_to && behemoth_now() - now < BUSY_MS)
             tick();
         service.last = behemoth_now();
-        peers_reached(&service.peers, service.herd.ticks, BEHEMOTH_OK);
+        peers_reached(service.herd.ticks, BEHEMOTH_OK);
         return;
     }
     service.credit += (passed < 1000 ? passed : 1000) * speed;
@@ -198,11 +174,10 @@ static void live(void)
 
 static int until_next_tick(void)
 {
-    int64_t speed = service.herd.parameters[HERD_SPEED];
-    int64_t wait = speed > 0 ? (TICK - service.credit + speed - 1) / speed : 1000;
+    int64_t speed = service.herd.parameters[HERD_SPEED], left = TICK - service.credit;
     if (service.herd.ticks < service.forward_to)
         return 0;
-    return (int)(wait < 1 ? 1 : wait > 1000 ? 1000 : wait);
+    return speed == 0 || left > 1000 * speed ? 1000 : (int)(left / speed + 1);
 }
 
 /* Restores the herd, or begins a new herd. */
@@ -222,7 +197,7 @@ static bool begin_life(void)
                             ? "no herd was begun: --count is above --capacity"
                             : NULL;
     if (fault) {
-        fprintf(stderr, "behemoth-server: %s: %s\n", service.state, fault);
+        warnx("%s: %s", service.state, fault);
         return false;
     }
     for (int i = 0; i < HERD_PARAMETERS; i++) {
@@ -240,7 +215,7 @@ static bool begin_life(void)
 static void serve(const sigset_t *mask)
 {
     while (!service.stop && !stop_requested) {
-        peers_serve(&service.peers, until_next_tick(), mask);
+        peers_serve(until_next_tick(), mask);
         live();
         if (service.save_every > 0 && behemoth_now() - service.saved >= service.save_every * 1000)
             save();
@@ -270,23 +245,20 @@ static const struct tool tool = {
 /* The herd's file if no option names one. */
 static const char *usual_state(void)
 {
-    static const struct {
-        const char *variable, *name;
-        bool for_root;
-    } places[] = {
-        {"STATE_DIRECTORY", "/herd",                       true },
-        {"XDG_STATE_HOME",  "/behemoth/herd",              false},
-        {"HOME",            "/.local/state/behemoth/herd", false},
+    static const char *const places[][2] = {
+        {"STATE_DIRECTORY", "/herd"                      },
+        {"XDG_STATE_HOME",  "/behemoth/herd"             },
+        {"HOME",            "/.local/state/behemoth/herd"},
     };
-    static char path[4096];
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const char *folder = secure_getenv(places[i].variable);
-        if (!folder || *folder != '/' || (geteuid() == 0 && !places[i].for_root))
-            continue;
-        snprintf(path, sizeof path, "%s%s", folder, places[i].name);
-        return path;
+    static char path[4096] = "/var/lib/behemoth/herd";
+    for (size_t i = 0; i < (geteuid() == 0 ? 1 : sizeof places / sizeof *places); i++) {
+        const char *folder = secure_getenv(places[i][0]);
+        if (folder && *folder == '/') {
+            snprintf(path, sizeof path, "%s%s", folder, places[i][1]);
+            break;
+        }
     }
-    return "/var/lib/behemoth/herd";
+    return path;
 }
 
 static const char *take(int id, const char *value)
@@ -321,8 +293,8 @@ static int read_options(int argc, char **argv)
     if (code >= 0)
         return code;
     if (!behemoth_place(socket, true, service.socket, sizeof service.socket)) {
-        errno = ENAMETOOLONG;
-        return complain("--socket");
+        warnx("--socket: the path is too long");
+        return EXIT_FAILED;
     }
     service.state = service.state ? service.state : usual_state();
     return -1;
@@ -351,14 +323,14 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     code = take_socket(service.socket, &listening, &own);
     if (!code) {
-        peers_begin(&service.peers, listening, answer);
+        peers_begin(listening, answer);
         code = save() ? 0 : EXIT_FAILED; /* report now, not at the end, that saving fails */
         if (!code) {
             serve(&mask);
             code = save() ? 0 : EXIT_FAILED;
         }
-        peers_reached(&service.peers, UINT64_MAX, BEHEMOTH_FAILED);
-        peers_end(&service.peers, 500);
+        peers_reached(UINT64_MAX, BEHEMOTH_FAILED);
+        peers_end(500);
         if (own)
             unlink(service.socket);
         close(listening);

@@ -10,19 +10,37 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HALF_REQUEST_MS = 2000, TAKE_ANSWER_MS = 5000, HEAD = sizeof(struct behemoth_head) };
+enum { PEERS = 64, HALF_REQUEST_MS = 2000, TAKE_ANSWER_MS = 5000 };
 enum { STRANGE_BYTES = 64 << 20 }; /* the most memory for answers to other users */
 
-void peers_begin(struct peers *peers, int listening, peers_answer *answer)
+static struct peer {
+    int fd; /* -1: not in use */
+    bool may_change;
+    int64_t since; /* time of the last progress */
+    struct {
+        struct behemoth_head head;
+        uint64_t body[BEHEMOTH_REQUEST_MAX / 8];
+    } request;
+    size_t have;  /* bytes of the request that have arrived */
+    char *answer; /* head and body; NULL: there is no request yet */
+    size_t bytes, sent;
+    uint64_t due; /* tick at which the answer is sent; 0: at once */
+} all[PEERS];
+static int listening; /* -1: no new connections or requests are accepted */
+static peers_answer *execute;
+
+void peers_begin(int fd, peers_answer *answer)
 {
-    *peers = (struct peers){.listening = listening, .answer = answer};
+    listening = fd;
+    execute = answer;
     for (int i = 0; i < PEERS; i++)
-        peers->all[i].fd = -1;
+        all[i].fd = -1;
 }
 
 static void hang_up(struct peer *peer)
 {
-    close(peer->fd);
+    if (peer->fd >= 0)
+        close(peer->fd);
     free(peer->answer);
     *peer = (struct peer){.fd = -1};
 }
@@ -31,11 +49,10 @@ static void hang_up(struct peer *peer)
 
 /* The connection that was idle longest, of all connections or only those of other users; NULL:
  * there is none. */
-static struct peer *quietest(struct peers *peers, bool other_users)
+static struct peer *quietest(bool other_users)
 {
     struct peer *found = NULL;
-    for (int i = 0; i < PEERS; i++) {
-        struct peer *peer = &peers->all[i];
+    for (struct peer *peer = all; peer < all + PEERS; peer++) {
         if (peer->fd >= 0 && !(other_users && peer->may_change) &&
             (!found || peer->since < found->since))
             found = peer;
@@ -45,77 +62,48 @@ static struct peer *quietest(struct peers *peers, bool other_users)
 
 /* Closes a connection so that a new one can be accepted; those of other users first. Without a free
  * descriptor the listening socket would stay readable, and the loop would never sleep. */
-static void free_place(struct peers *peers)
+static void free_place(void)
 {
-    struct peer *peer = quietest(peers, true);
-    if (!peer)
-        peer = quietest(peers, false);
+    struct peer *peer = quietest(true);
+    peer = peer ? peer : quietest(false);
     if (peer)
         hang_up(peer);
 }
 
-static struct peer *find_place(struct peers *peers)
-{
-    for (int i = 0; i < PEERS; i++) {
-        if (peers->all[i].fd < 0)
-            return &peers->all[i];
-    }
-    free_place(peers);
-    return find_place(peers);
-}
-
-static void accept_one(struct peers *peers)
+static void accept_one(void)
 {
     struct ucred user;
     socklen_t size = sizeof user;
-    int fd = accept4(peers->listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE)
-            free_place(peers);
+    struct peer *peer = all;
+    int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+        free_place();
+    if (fd < 0)
         return;
+    while (peer->fd >= 0) {
+        if (++peer == all + PEERS) {
+            free_place();
+            peer = all;
+        }
     }
     bool may_change = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) == 0 &&
                       (user.uid == 0 || user.uid == geteuid());
-    struct peer *peer = find_place(peers);
     *peer = (struct peer){.fd = fd, .may_change = may_change, .since = behemoth_now()};
 }
 
-/* ---- requests and answers; functions return false to close the connection ---- */
-
-void *answer_body(struct answer *answer, size_t bytes)
-{
-    unsigned char *message = malloc(HEAD + bytes);
-    *answer =
-        (struct answer){message ? BEHEMOTH_OK : BEHEMOTH_FAILED, message, message ? bytes : 0, 0};
-    return message ? message + HEAD : NULL;
-}
-
-static bool begin_answer(struct peer *peer, const struct answer *content)
-{
-    struct behemoth_head head = {BEHEMOTH_MAGIC, content->status, (uint32_t)content->bytes,
-                                 peer->request.head.number};
-    peer->answer = content->message ? content->message : malloc(HEAD);
-    if (!peer->answer)
-        return false;
-    memcpy(peer->answer, &head, sizeof head);
-    peer->bytes = HEAD + content->bytes;
-    peer->since = behemoth_now();
-    return true;
-}
-
 /* Limits the memory for answers that other users do not read. */
-static void limit_other_users(struct peers *peers)
+static void limit_other_users(void)
 {
-    for (size_t bytes;; hang_up(quietest(peers, true))) {
+    for (size_t bytes;; hang_up(quietest(true))) {
         bytes = 0;
-        for (int i = 0; i < PEERS; i++) {
-            const struct peer *peer = &peers->all[i];
-            bytes += peer->answer && !peer->may_change ? peer->bytes : 0;
-        }
+        for (int i = 0; i < PEERS; i++)
+            bytes += all[i].may_change ? 0 : all[i].bytes;
         if (bytes <= STRANGE_BYTES)
             return;
     }
 }
+
+/* ---- requests and answers; functions return false to close the connection ---- */
 
 /* Sends more of the answer. The connection ends when all of it is sent. */
 static bool send_answer(struct peer *peer)
@@ -129,29 +117,10 @@ static bool send_answer(struct peer *peer)
     return peer->sent < peer->bytes;
 }
 
-/* Executes the request if all of it has arrived. */
-static bool take_request(struct peers *peers, struct peer *peer)
+/* Receives more of the request, and executes it when all of it has arrived. */
+static bool receive(struct peer *peer)
 {
     const struct behemoth_head *head = &peer->request.head;
-    if (peer->have < HEAD)
-        return true;
-    if (head->magic != BEHEMOTH_MAGIC || head->bytes > BEHEMOTH_REQUEST_MAX || peers->listening < 0)
-        return false;
-    if (peer->have < HEAD + head->bytes)
-        return true;
-    struct answer content = peers->answer(head, peer->request.body, peer->may_change);
-    peer->due = content.due;
-    if (content.due > 0)
-        return true;
-    if (!begin_answer(peer, &content))
-        return false;
-    if (!peer->may_change)
-        limit_other_users(peers);
-    return send_answer(peer);
-}
-
-static bool receive(struct peers *peers, struct peer *peer)
-{
     ssize_t got =
         recv(peer->fd, (char *)&peer->request + peer->have, sizeof peer->request - peer->have, 0);
     if (got <= 0)
@@ -159,35 +128,52 @@ static bool receive(struct peers *peers, struct peer *peer)
     if (peer->have == 0) /* more bytes of an incomplete request do not extend its deadline */
         peer->since = behemoth_now();
     peer->have += (size_t)got;
-    return take_request(peers, peer);
+    if (peer->have < sizeof *head)
+        return true;
+    if (head->magic != BEHEMOTH_MAGIC || head->bytes > BEHEMOTH_REQUEST_MAX || listening < 0)
+        return false;
+    if (peer->have < sizeof *head + head->bytes)
+        return true;
+    struct behemoth_head answer = {BEHEMOTH_MAGIC, 0, 0, head->number};
+    FILE *out = open_memstream(&peer->answer, &peer->bytes);
+    if (!out)
+        return false;
+    fwrite(&answer, sizeof answer, 1, out);
+    answer.what = execute(head, peer->request.body, peer->may_change, out, &peer->due);
+    if (fclose(out) != 0)
+        return false; /* no memory */
+    answer.bytes = (uint32_t)(peer->bytes - sizeof answer);
+    memcpy(peer->answer, &answer, sizeof answer);
+    peer->since = behemoth_now();
+    if (!peer->may_change)
+        limit_other_users();
+    return peer->fd >= 0 && (peer->due > 0 || send_answer(peer));
 }
 
-static bool serve_one(struct peers *peers, struct peer *peer, short ready)
+static bool serve_one(struct peer *peer, short ready)
 {
-    bool good = true;
     if (ready & (POLLERR | POLLNVAL))
         return false;
     if (peer->due > 0) /* this client waits for its answer */
         return !(ready & POLLHUP);
-    if (ready & (POLLIN | POLLOUT | POLLHUP))
-        good = peer->answer ? send_answer(peer) : receive(peers, peer);
+    if (ready && !(peer->answer ? send_answer(peer) : receive(peer)))
+        return false;
     int64_t idle = behemoth_now() - peer->since;
-    return good && (peer->answer ? idle <= TAKE_ANSWER_MS
-                                 : peer->have == 0 || peer->due > 0 || idle <= HALF_REQUEST_MS);
+    return peer->due > 0 ||
+           (peer->answer ? idle <= TAKE_ANSWER_MS : peer->have == 0 || idle <= HALF_REQUEST_MS);
 }
 
 /* Only open connections are polled, because poll fails with more entries than the limit of
  * descriptors. */
-void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
+void peers_serve(int milliseconds, const sigset_t *mask)
 {
     struct pollfd polled[PEERS + 1] = {
-        {.fd = peers->listening, .events = POLLIN}
+        {.fd = listening, .events = POLLIN}
     };
     struct peer *of[PEERS + 1];
     struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
     nfds_t count = 1;
-    for (int i = 0; i < PEERS; i++) {
-        struct peer *peer = &peers->all[i];
+    for (struct peer *peer = all; peer < all + PEERS; peer++) {
         short events = peer->due > 0 ? 0 : peer->answer ? POLLOUT : POLLIN;
         if (peer->fd < 0)
             continue;
@@ -196,40 +182,36 @@ void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
     }
     int ready = ppoll(polled, count, &limit, mask);
     if (ready < 0 && errno == EINVAL) /* the limit of descriptors was lowered below what is open */
-        free_place(peers);
+        free_place();
     for (nfds_t i = 1; i < count; i++) {
-        if (of[i]->fd >= 0 && !serve_one(peers, of[i], ready > 0 ? polled[i].revents : 0))
+        if (of[i]->fd >= 0 && !serve_one(of[i], ready > 0 ? polled[i].revents : 0))
             hang_up(of[i]);
     }
     if (ready > 0 && polled[0].revents)
-        accept_one(peers);
+        accept_one();
 }
 
-void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status status)
+void peers_reached(uint64_t tick, enum behemoth_status status)
 {
-    const struct answer content = {.status = status};
-    for (int i = 0; i < PEERS; i++) {
-        struct peer *peer = &peers->all[i];
-        if (peer->fd < 0 || peer->due == 0 || peer->due > tick)
+    for (struct peer *peer = all; peer < all + PEERS; peer++) {
+        if (peer->due == 0 || peer->due > tick)
             continue;
         peer->due = 0;
-        if (!begin_answer(peer, &content))
-            hang_up(peer);
+        peer->since = behemoth_now();
+        ((struct behemoth_head *)(void *)peer->answer)->what = status;
     }
 }
 
-void peers_end(struct peers *peers, int milliseconds)
+void peers_end(int milliseconds)
 {
     int64_t until = behemoth_now() + milliseconds;
     bool sending = true;
-    for (peers->listening = -1; sending && behemoth_now() < until;) {
-        peers_serve(peers, 10, NULL);
+    for (listening = -1; sending && behemoth_now() < until;) {
+        peers_serve(10, NULL);
         sending = false;
         for (int i = 0; i < PEERS; i++)
-            sending |= peers->all[i].answer != NULL;
+            sending |= all[i].answer != NULL;
     }
-    for (int i = 0; i < PEERS; i++) {
-        if (peers->all[i].fd >= 0)
-            hang_up(&peers->all[i]);
-    }
+    for (int i = 0; i < PEERS; i++)
+        hang_up(&all[i]);
 }
