@@ -4,6 +4,7 @@
 #include "exchange.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -13,8 +14,6 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { POLL_MOST_MS = 60000 };
 
 int64_t behemoth_now(void)
 {
@@ -60,88 +59,54 @@ static bool is_behemoth(uid_t user)
     return found;
 }
 
-static bool is_trusted(uid_t user)
-{
-    return user == 0 || user == geteuid() || is_behemoth(user);
-}
-
 /* Connects `fd` to a server that is trusted. False: errno is the reason. */
 static bool dial(int fd, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct ucred peer;
     socklen_t size = sizeof peer;
-    if (strlen(path) >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
+    errno = ENAMETOOLONG;
+    if (strlen(path) >= sizeof address.sun_path)
         return false;
-    }
     strcpy(address.sun_path, path);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
         return false;
-    bool good = is_trusted(peer.uid);
-    errno = good ? 0 : EACCES;
-    return good;
+    bool trusted = peer.uid == 0 || peer.uid == geteuid() || is_behemoth(peer.uid);
+    errno = EACCES;
+    return trusted;
 }
-
-/* ---- requests and answers ---- */
 
 /* Sends or receives all bytes; false: the time `until` is over, or an error. A peer that sends byte
  * by byte does not extend the time. */
-static bool transfer(int fd, void *bytes, size_t count, bool sending, int64_t until)
+static bool transfer(int fd, void *bytes, size_t count, short event, int64_t until)
 {
-    unsigned char *at = bytes;
-    while (count > 0) {
-        ssize_t done = sending ? send(fd, at, count, MSG_NOSIGNAL) : recv(fd, at, count, 0);
-        if (done < 0 && errno != EAGAIN && errno != EINTR)
-            return false;
-        if (done == 0) {
-            errno = ECONNRESET;
-            return false;
-        }
-        if (done > 0) {
-            at += done;
-            count -= (size_t)done;
-        }
+    for (unsigned char *at = bytes; count > 0;) {
         int64_t left = until - behemoth_now();
-        if (count > 0 && left <= 0) {
-            errno = ETIMEDOUT;
+        struct pollfd one = {.fd = fd, .events = event};
+        errno = ETIMEDOUT;
+        if (left < 0 || poll(&one, 1, (int)(left < INT_MAX ? left : INT_MAX)) == 0)
             return false;
-        }
-        struct pollfd one = {.fd = fd, .events = sending ? POLLOUT : POLLIN};
-        if (done < 0)
-            poll(&one, 1, (int)(left < POLL_MOST_MS ? left : POLL_MOST_MS));
+        errno = ECONNRESET; /* if the peer closed the connection */
+        ssize_t done =
+            event == POLLOUT ? send(fd, at, count, MSG_NOSIGNAL) : recv(fd, at, count, 0);
+        if (done == 0 || (done < 0 && errno != EAGAIN && errno != EINTR))
+            return false;
+        at += done > 0 ? done : 0;
+        count -= done > 0 ? (size_t)done : 0;
     }
     return true;
 }
 
-static bool send_request(struct behemoth_line *line, int fd, uint32_t what, const void *body,
-                         uint32_t bytes, int64_t until)
-{
-    unsigned char all[sizeof line->request + BEHEMOTH_REQUEST_MAX];
-    if (bytes > BEHEMOTH_REQUEST_MAX) {
-        errno = EMSGSIZE;
-        return false;
-    }
-    line->request = (struct behemoth_head){BEHEMOTH_MAGIC, what, bytes, line->request.number + 1};
-    memcpy(all, &line->request, sizeof line->request);
-    if (bytes > 0)
-        memcpy(all + sizeof line->request, body, bytes);
-    return transfer(fd, all, sizeof line->request + bytes, true, until);
-}
-
 static bool receive_answer(struct behemoth_line *line, int fd, int64_t until)
 {
-    const size_t most =
-        sizeof(struct behemoth_herd) + (size_t)BEHEMOTH_HERD_MAX * sizeof(struct behemoth);
     struct behemoth_head *head = &line->head;
-    if (!transfer(fd, head, sizeof *head, false, until))
+    if (!transfer(fd, head, sizeof *head, POLLIN, until))
         return false;
+    errno = EPROTO;
     if (head->magic != BEHEMOTH_MAGIC || head->number != line->request.number ||
-        head->bytes > most) {
-        errno = EPROTO;
+        head->bytes > sizeof(struct behemoth_herd) + BEHEMOTH_HERD_MAX * sizeof(struct behemoth))
         return false;
-    }
     if (head->bytes > line->capacity) {
         unsigned char *body = realloc(line->body, head->bytes);
         if (!body)
@@ -149,16 +114,21 @@ static bool receive_answer(struct behemoth_line *line, int fd, int64_t until)
         line->body = body;
         line->capacity = head->bytes;
     }
-    return transfer(fd, line->body, head->bytes, false, until);
+    return transfer(fd, line->body, head->bytes, POLLIN, until);
 }
 
 bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t what,
                        const void *body, uint32_t bytes, int64_t until)
 {
+    unsigned char all[sizeof line->request + BEHEMOTH_REQUEST_MAX];
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return false;
-    bool good = dial(fd, path) && send_request(line, fd, what, body, bytes, until) &&
+    line->request = (struct behemoth_head){BEHEMOTH_MAGIC, what, bytes, line->request.number + 1};
+    memcpy(all, &line->request, sizeof line->request);
+    if (bytes > 0)
+        memcpy(all + sizeof line->request, body, bytes);
+    bool good = dial(fd, path) && transfer(fd, all, sizeof line->request + bytes, POLLOUT, until) &&
                 receive_answer(line, fd, until);
     int reason = errno;
     close(fd);

@@ -38,11 +38,12 @@ enum behemoth_request {
     BEHEMOTH_KILL,       /* uint64_t id -> nothing */
     BEHEMOTH_PARAMETERS, /* -> struct behemoth_parameter... */
     BEHEMOTH_SET,        /* struct behemoth_parameter (name, value) -> nothing */
-    BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing,
-                          * when they have passed; other requests are served meanwhile */
-    BEHEMOTH_SAVE,       /* -> nothing, as soon as the herd is on the disk */
-    BEHEMOTH_STOP,       /* -> nothing; then the server saves the herd and ends */
-    BEHEMOTH_SUMMARY     /* -> struct behemoth_herd; a server of an older build: BEHEMOTH_BAD */
+    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing, when they have passed;
+     * other requests are served meanwhile */
+    BEHEMOTH_FORWARD,
+    BEHEMOTH_SAVE,   /* -> nothing, as soon as the herd is on the disk */
+    BEHEMOTH_STOP,   /* -> nothing; then the server saves the herd and ends */
+    BEHEMOTH_SUMMARY /* -> struct behemoth_herd; a server of an older build: BEHEMOTH_BAD */
 };
 enum behemoth_status {
     BEHEMOTH_OK,

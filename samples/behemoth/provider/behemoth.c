@@ -18,12 +18,7 @@
 #define SERVICE "SYSTEM\\CurrentControlSet\\Services\\Behemoth"
 
 enum { CACHE_MS = 100, DEADLINE_MS = 300, OVERDUE_MS = 1000 };
-
-struct item {
-    struct behemoth is;
-    int64_t since;        /* time of birth on the objects' clock, as list_herd explains */
-    uint32_t descendants; /* living descendants; only for the object Behemoth Kin */
-};
+enum { DESCENDANTS = 44 };
 
 struct snapshot {
     struct behemoth_herd herd; /* all 0: the server never answered */
@@ -34,11 +29,9 @@ struct snapshot {
 static struct {
     char socket[4096];
     DWORD cache, deadline, first_counter;
-    struct behemoth_line line;
-    int64_t next, summary_next; /* uptime() before which there is no new request */
+    struct behemoth_line line, kept; /* the last answer, and the last one with the whole herd */
+    int64_t next, summary_next;      /* uptime() before which there is no new request */
     struct snapshot whole, summary;
-    struct item *items; /* items for the herd in `whole` */
-    size_t capacity;
 } state;
 
 /* The data for the present answer. mean_base is the sum that the ages would have if each behemoth
@@ -50,24 +43,25 @@ static uint64_t mean_base;
 
 static void list_herd(opl_listing *listing);
 static void list_kin(opl_listing *listing);
+static bool born(opl_reading *reading, uint64_t *ret);
 static bool data_begin(opl_reading *reading, uint64_t *ret);
 
 /* clang-format off */
+#define ROW(index, type, scale, level, name_text, help_text, ...)                                  \
+    {index, index, PERF_##type, scale, PERF_DETAIL_##level, __VA_ARGS__, .name = name_text, .help = help_text}
+#define FIELD(member) OPL_FIELD(struct behemoth, member)
+#define NOW(member) OPL_VARIABLE(now.member)
+
 static const opl_counter behemoth_counters[] = {
-    {2, 2, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.sex), .name = "Sex",
-     .help = "0: male. 1: female."},
-    {4, 4, PERF_ELAPSED_TIME, -1, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, since), .name = "Age",
-     .help = "Seconds that the behemoth has lived, in the time of the herd."},
-    {6, 6, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.x), .name = "X",
-     .help = "Metres from the left edge of the field."},
-    {8, 8, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.y), .name = "Y",
-     .help = "Metres from the upper edge of the field."},
-    {10, 10, PERF_COUNTER_RAWCOUNT, -2, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.weight), .name = "Weight",
-     .help = "Kilograms."},
-    {12, 12, PERF_COUNTER_RAWCOUNT, -2, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.volume), .name = "Volume",
-     .help = "Litres."},
-    {14, 14, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.birthday), .name = "Birthday",
-     .help = "When the behemoth was born, in the time of the herd: units of 100 nanoseconds since 1601, as files have them."},
+    ROW(2, COUNTER_RAWCOUNT, 0, NOVICE, "Sex", "0: male. 1: female.", FIELD(sex)),
+    ROW(4, ELAPSED_TIME, -1, NOVICE, "Age",
+        "Seconds that the behemoth has lived, in the time of the herd.", OPL_FN(born)),
+    ROW(6, COUNTER_RAWCOUNT, -1, NOVICE, "X", "Metres from the left edge of the field.", FIELD(x)),
+    ROW(8, COUNTER_RAWCOUNT, -1, NOVICE, "Y", "Metres from the upper edge of the field.", FIELD(y)),
+    ROW(10, COUNTER_RAWCOUNT, -2, NOVICE, "Weight", "Kilograms.", FIELD(weight)),
+    ROW(12, COUNTER_RAWCOUNT, -2, ADVANCED, "Volume", "Litres.", FIELD(volume)),
+    ROW(14, COUNTER_LARGE_RAWCOUNT, 0, ADVANCED, "Birthday",
+        "When the behemoth was born, in the time of the herd: units of 100 nanoseconds since 1601, as files have them.", FIELD(birthday)),
 };
 static const opl_object behemoth = {
     0, 0, "Behemoth",
@@ -75,45 +69,45 @@ static const opl_object behemoth = {
     OPL_COUNTERS(behemoth_counters), .default_counter = 10, .clock = true, .instances = true, .list = list_herd};
 
 static const opl_counter summary_counters[] = {
-    {18, 18, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.count), .name = "Behemoths",
-     .help = "Number of living behemoths."},
-    {20, 20, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.weight), .name = "Total Weight",
-     .help = "What all of them weigh together, in kilograms."},
-    {22, 22, PERF_COUNTER_BULK_COUNT, 1, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.births), .name = "Births/sec",
-     .help = "How many are born in a second."},
-    {24, 24, PERF_COUNTER_BULK_COUNT, 1, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.deaths), .name = "Deaths/sec",
-     .help = "How many die in a second."},
-    {26, 26, PERF_LARGE_RAW_FRACTION, -1, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.ages), OPL_VARIABLE(mean_base), .name = "% Mean Age",
-     .help = "The mean age of those who live, in percent of the lifetime that they can expect."},
-    {28, 28, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.there), .name = "Status",
-     .help = "1: the server answered. 0: it did not, and everything else is its last answer."},
-    {30, 30, PERF_ELAPSED_TIME, 0, PERF_DETAIL_ADVANCED, OPL_FN(data_begin), .name = "Data Age",
-     .help = "Age of the server's answer that is shown, in seconds."},
-    {32, 32, PERF_COUNTER_BULK_COUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.left_steps), .name = "Left Steps/sec",
-     .help = "Steps with the left foot in a second, of all together."},
-    {34, 34, PERF_COUNTER_BULK_COUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.right_steps), .name = "Right Steps/sec",
-     .help = "Steps with the right foot in a second: as many as with the left one, always."},
-    {36, 36, PERF_COUNTER_LARGE_RAWCOUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.ticks), .name = "Herd Time",
-     .help = "Seconds since the herd began, in its own time."},
-    {46, 46, PERF_COUNTER_LARGE_RAWCOUNT, -1, PERF_DETAIL_EXPERT, OPL_VARIABLE(now.herd.founded), .name = "Founders",
-     .help = "Number that came from elsewhere; together with the births, and less the deaths, it is the number of living behemoths."},
+    ROW(18, COUNTER_RAWCOUNT, 0, NOVICE, "Behemoths",
+        "Number of living behemoths.", NOW(herd.count)),
+    ROW(20, COUNTER_LARGE_RAWCOUNT, -4, NOVICE, "Total Weight",
+        "What all of them weigh together, in kilograms.", NOW(herd.weight)),
+    ROW(22, COUNTER_BULK_COUNT, 1, NOVICE, "Births/sec",
+        "How many are born in a second.", NOW(herd.births)),
+    ROW(24, COUNTER_BULK_COUNT, 1, NOVICE, "Deaths/sec",
+        "How many die in a second.", NOW(herd.deaths)),
+    ROW(26, LARGE_RAW_FRACTION, -1, NOVICE, "% Mean Age",
+        "The mean age of those who live, in percent of the lifetime that they can expect.", NOW(herd.ages), OPL_VARIABLE(mean_base)),
+    ROW(28, COUNTER_RAWCOUNT, 0, NOVICE, "Status",
+        "1: the server answered. 0: it did not, and everything else is its last answer.", NOW(there)),
+    ROW(30, ELAPSED_TIME, 0, ADVANCED, "Data Age",
+        "Age of the server's answer that is shown, in seconds.", OPL_FN(data_begin)),
+    ROW(32, COUNTER_BULK_COUNT, -2, ADVANCED, "Left Steps/sec",
+        "Steps with the left foot in a second, of all together.", NOW(herd.left_steps)),
+    ROW(34, COUNTER_BULK_COUNT, -2, ADVANCED, "Right Steps/sec",
+        "Steps with the right foot in a second: as many as with the left one, always.", NOW(herd.right_steps)),
+    ROW(36, COUNTER_LARGE_RAWCOUNT, -2, ADVANCED, "Herd Time",
+        "Seconds since the herd began, in its own time.", NOW(herd.ticks)),
+    ROW(46, COUNTER_LARGE_RAWCOUNT, -1, EXPERT, "Founders",
+        "Number that came from elsewhere; together with the births, and less the deaths, it is the number of living behemoths.", NOW(herd.founded)),
 };
 static const opl_object summary = {
     16, 16, "Behemoths Summary", "All behemoths together, and whether their server is there.",
     OPL_COUNTERS(summary_counters), .default_counter = 18, .clock = true};
 
 static const opl_counter kin_counters[] = {
-    {40, 40, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.generation), .name = "Generation",
-     .help = "0: came from elsewhere. Else one more than the mother's."},
-    {42, 42, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.children), .name = "Children Born",
-     .help = "How many this behemoth gave birth to."},
-    {44, 44, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, descendants), .name = "Living Descendants",
-     .help = "Number of living descendants, counted through living mothers only."},
+    ROW(40, COUNTER_RAWCOUNT, 0, ADVANCED, "Generation",
+        "0: came from elsewhere. Else one more than the mother's.", FIELD(generation)),
+    ROW(42, COUNTER_RAWCOUNT, 0, ADVANCED, "Children Born",
+        "How many this behemoth gave birth to.", FIELD(children)),
+    ROW(DESCENDANTS, COUNTER_RAWCOUNT, 0, ADVANCED, "Living Descendants",
+        "Number of living descendants, counted through living mothers only.", {0}),
 };
 static const opl_object kin = {
     38, 38, "Behemoth Kin",
     "The families of the behemoths. Only for those who ask for costly data, or for these.",
-    OPL_COUNTERS(kin_counters), .default_counter = 44, .costly = true, .instances = true, .list = list_kin};
+    OPL_COUNTERS(kin_counters), .default_counter = DESCENDANTS, .costly = true, .instances = true, .list = list_kin};
 /* clang-format on */
 
 /* ---- a snapshot ---- */
@@ -126,40 +120,30 @@ static int64_t uptime(void)
     return (int64_t)time.tv_sec * BEHEMOTH_SECOND + time.tv_nsec / 100;
 }
 
-static bool keep_herd(const struct behemoth_herd *herd)
-{
-    if (herd->count > state.capacity) {
-        struct item *items = realloc(state.items, herd->count * sizeof *items);
-        if (!items)
-            return false;
-        state.items = items;
-        state.capacity = herd->count;
-    }
-    for (uint32_t i = 0; i < herd->count; i++)
-        state.items[i].is = behemoth_all(herd)[i];
-    return true;
-}
-
 /* Requests the herd, or only the summary (`alone`). After a timeout, the following queries do not
  * wait for the server for a while. */
 static void request(bool alone)
 {
     char path[4096];
+    struct behemoth_line *line = &state.line, last = state.kept;
     bool good = behemoth_place(state.socket, false, path, sizeof path) &&
-                behemoth_exchange(&state.line, path, alone ? BEHEMOTH_SUMMARY : BEHEMOTH_HERD, NULL,
-                                  0, behemoth_now() + state.deadline);
+                behemoth_exchange(line, path, alone ? BEHEMOTH_SUMMARY : BEHEMOTH_HERD, NULL, 0,
+                                  behemoth_now() + state.deadline);
     bool slow = !good && errno == ETIMEDOUT;
-    if (good && alone && state.line.head.what == BEHEMOTH_BAD) {
+    if (good && alone && line->head.what == BEHEMOTH_BAD) {
         request(false); /* an older server does not know BEHEMOTH_SUMMARY */
         return;
     }
-    const struct behemoth_herd *herd = good ? behemoth_herd_of(&state.line) : NULL;
-    good = herd && (alone || keep_herd(herd));
-    if (good)
+    const struct behemoth_herd *herd = good ? behemoth_herd_of(line) : NULL;
+    if (herd)
         *(alone ? &state.summary : &state.whole) = (struct snapshot){*herd, uptime(), 1};
     else
         state.whole.there = state.summary.there = 0;
-    *(alone && good ? &state.summary_next : &state.next) =
+    if (herd && !alone) {
+        state.kept = *line;
+        *line = last;
+    }
+    *(alone && herd ? &state.summary_next : &state.next) =
         behemoth_now() + (slow ? OVERDUE_MS : state.cache);
 }
 
@@ -174,7 +158,7 @@ static void take(bool alone)
     mean_base = (uint64_t)now.herd.count * now.herd.lifetime;
 }
 
-/* ---- lists and times ---- */
+/* ---- times and lists ---- */
 
 /* The objects' clock counts from the start of the system, independent of the time of day, so its
  * present time is always later than the times of birth. */
@@ -195,37 +179,43 @@ static bool data_begin(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-static void list_all(opl_listing *listing, const opl_object *of)
-{
-    for (uint32_t i = 0; i < state.whole.herd.count; i++) {
-        const struct behemoth *is = &state.items[i].is;
-        opl_listing_item(listing, is->name, &state.items[i]);
-        if (is->mother_position != BEHEMOTH_NONE)
-            opl_listing_parent(listing, of, is->mother_position);
-    }
-}
-
 /* An elapsed time is shown as the object's clock minus the value. The herd's time differs from
  * ours, and the time of day can be set, so the value is the time on the object's clock at which
  * a behemoth of this age would have been born, counted back from the time of the answer. */
+static bool born(opl_reading *reading, uint64_t *ret)
+{
+    const struct behemoth *is = opl_reading_item(reading);
+    int64_t heard = clock_begin(reading) + state.whole.heard;
+    *ret = is ? (uint64_t)(heard - (state.whole.herd.time - is->birthday)) : 0;
+    return true;
+}
+
+/* Lists the herd. Mothers precede their children, so the descendants are counted from the last
+ * behemoth to the first. */
+static void list_all(opl_listing *listing, const opl_object *of)
+{
+    uint32_t count = state.whole.herd.count, *descendants = calloc(count + 1, sizeof *descendants);
+    const struct behemoth *all = count > 0 ? behemoth_all((const void *)state.kept.body) : NULL;
+    for (uint32_t i = count; descendants && i-- > 0;) {
+        if (all[i].mother_position != BEHEMOTH_NONE)
+            descendants[all[i].mother_position] += 1 + descendants[i];
+    }
+    for (uint32_t i = 0; descendants && i < count; i++) {
+        opl_listing_item(listing, all[i].name, &all[i]);
+        if (all[i].mother_position != BEHEMOTH_NONE)
+            opl_listing_parent(listing, of, all[i].mother_position);
+        opl_listing_set(listing, DESCENDANTS, descendants[i]); /* only Behemoth Kin has this row */
+    }
+    free(descendants);
+}
+
 static void list_herd(opl_listing *listing)
 {
-    int64_t heard = clock_begin(opl_listing_reading(listing)) + state.whole.heard;
-    for (uint32_t i = 0; i < state.whole.herd.count; i++)
-        state.items[i].since = heard - (state.whole.herd.time - state.items[i].is.birthday);
     list_all(listing, &behemoth);
 }
 
-/* Lists the behemoths with their mothers as parents; mothers precede their children. */
 static void list_kin(opl_listing *listing)
 {
-    struct item *items = state.items;
-    for (uint32_t i = 0; i < state.whole.herd.count; i++)
-        items[i].descendants = 0;
-    for (uint32_t i = state.whole.herd.count; i-- > 0;) {
-        if (items[i].is.mother_position != BEHEMOTH_NONE)
-            items[items[i].is.mother_position].descendants += 1 + items[i].descendants;
-    }
     list_all(listing, &kin);
 }
 
@@ -270,8 +260,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 OPL_EXPORTED DWORD APIENTRY Open(LPWSTR devices);
 OPL_EXPORTED DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 OPL_EXPORTED DWORD APIENTRY Close(void);
-OPL_EXPORTED HRESULT DllRegisterServer(void);
-OPL_EXPORTED HRESULT DllUnregisterServer(void);
 
 DWORD APIENTRY Open(LPWSTR devices)
 {
@@ -298,20 +286,10 @@ DWORD APIENTRY Close(void)
     DWORD result = opl_entry_close_1(&entry);
     if (!entry) {
         behemoth_line_end(&state.line);
-        free(state.items);
+        behemoth_line_end(&state.kept);
         memset(&state, 0, sizeof state);
         memset(&now, 0, sizeof now);
     }
     pthread_mutex_unlock(&lock);
     return result;
-}
-
-HRESULT DllRegisterServer(void)
-{
-    return opl_entry_register_1(&opl_tables_1);
-}
-
-HRESULT DllUnregisterServer(void)
-{
-    return opl_entry_unregister_1(&opl_tables_1);
 }

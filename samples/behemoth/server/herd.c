@@ -33,10 +33,14 @@ static uint64_t below(struct herd *herd, uint64_t limit)
 
 /* ---- a behemoth ---- */
 
+static int64_t now(const struct herd *herd)
+{
+    return herd->start + (int64_t)herd->ticks * BEHEMOTH_SECOND;
+}
+
 static uint64_t age_of(const struct herd *herd, const struct animal *animal)
 {
-    int64_t now = herd->start + (int64_t)herd->ticks * BEHEMOTH_SECOND;
-    return (uint64_t)(now - animal->is.birthday) / BEHEMOTH_SECOND;
+    return (uint64_t)(now(herd) - animal->is.birthday) / BEHEMOTH_SECOND;
 }
 
 static uint64_t grown_at(const struct herd *herd)
@@ -61,18 +65,6 @@ static uint32_t step(struct herd *herd, uint32_t from, int64_t limit)
     return (uint32_t)(to < (uint64_t)limit ? to : (uint64_t)limit - 1);
 }
 
-static void name_it(struct behemoth *is)
-{
-    static const char *const names[2][12] = {
-        {"Anton", "Boris", "Carl",  "Darius", "Emil", "Fjodor", "Gustav", "Hugo",  "Igor",  "Jakob",
-         "Kasimir", "Leo" },
-        {"Anna",  "Berta", "Clara", "Dora",   "Emma", "Frida",  "Greta",  "Helga", "Irina", "Jelena",
-         "Katja",   "Lena"},
-    };
-    snprintf(is->name, sizeof is->name, "%.8s %llu", names[is->sex][is->id % 12],
-             (unsigned long long)(is->id % 100000000000));
-}
-
 bool herd_capacity(struct herd *herd, size_t count)
 {
     if (count <= herd->capacity)
@@ -91,30 +83,38 @@ bool herd_capacity(struct herd *herd, size_t count)
     return true;
 }
 
-/* Adds a behemoth at the end; `mother` is a position or BEHEMOTH_NONE. NULL: no memory. */
-static struct animal *add(struct herd *herd, uint32_t mother)
+/* Adds a behemoth at the end; `mother` is a position or BEHEMOTH_NONE; `sex` BEHEMOTH_NONE: random.
+ * NULL: no memory. */
+static struct animal *add(struct herd *herd, uint32_t mother, uint32_t sex)
 {
+    static const char *const names[2][12] = {
+        {"Anton", "Boris", "Carl",  "Darius", "Emil", "Fjodor", "Gustav", "Hugo",  "Igor",  "Jakob",
+         "Kasimir", "Leo" },
+        {"Anna",  "Berta", "Clara", "Dora",   "Emma", "Frida",  "Greta",  "Helga", "Irina", "Jelena",
+         "Katja",   "Lena"},
+    };
     if (!herd_capacity(herd, herd->count + 1))
         return NULL;
     struct animal *animal = &herd->all[herd->count++];
+    struct behemoth *is = &animal->is;
     uint64_t lifetime = (uint64_t)herd->parameters[HERD_LIFETIME];
-    *animal = (struct animal){
-        .is = {.id = herd->next_id++, .mother_position = mother}
-    };
-    animal->is.birthday = herd->start + (int64_t)herd->ticks * BEHEMOTH_SECOND;
-    animal->is.sex = (uint32_t)below(herd, 2);
+    *is = (struct behemoth){.id = herd->next_id++, .mother_position = mother};
+    is->birthday = now(herd);
+    is->sex = (uint32_t)below(herd, 2);
+    is->sex = sex == BEHEMOTH_NONE ? is->sex : sex;
     animal->dies = herd->ticks + lifetime / 2 + below(herd, lifetime) + 1;
     if (mother != BEHEMOTH_NONE) {
         struct behemoth *her = &herd->all[mother].is;
-        animal->is.mother = her->id;
-        animal->is.generation = ++her->children > 0 ? her->generation + 1 : 0;
-        animal->is.x = her->x;
-        animal->is.y = her->y;
+        is->mother = her->id;
+        is->generation = ++her->children > 0 ? her->generation + 1 : 0;
+        is->x = her->x;
+        is->y = her->y;
     } else {
-        animal->is.x = (uint32_t)below(herd, (uint64_t)herd->parameters[HERD_WIDTH]);
-        animal->is.y = (uint32_t)below(herd, (uint64_t)herd->parameters[HERD_HEIGHT]);
+        is->x = (uint32_t)below(herd, (uint64_t)herd->parameters[HERD_WIDTH]);
+        is->y = (uint32_t)below(herd, (uint64_t)herd->parameters[HERD_HEIGHT]);
     }
-    name_it(&animal->is);
+    snprintf(is->name, sizeof is->name, "%.8s %llu", names[is->sex][is->id % 12],
+             (unsigned long long)(is->id % 100000000000));
     grow(herd, animal);
     return animal;
 }
@@ -131,14 +131,10 @@ static void make_older(const struct herd *herd, struct animal *animal, uint64_t 
 /* Adds an adult without a mother, in the middle of its life. False: no memory. */
 static bool found(struct herd *herd, uint32_t sex)
 {
-    struct animal *animal = add(herd, BEHEMOTH_NONE);
+    struct animal *animal = add(herd, BEHEMOTH_NONE, sex);
     if (!animal)
         return false;
-    uint64_t age = grown_at(herd) + below(herd, animal->dies - herd->ticks);
-    if (sex != BEHEMOTH_NONE)
-        animal->is.sex = sex;
-    name_it(&animal->is);
-    make_older(herd, animal, age);
+    make_older(herd, animal, grown_at(herd) + below(herd, animal->dies - herd->ticks));
     herd->founded++;
     return true;
 }
@@ -199,7 +195,7 @@ static bool breed(struct herd *herd)
             age_of(herd, &herd->all[i]) < grown_at(herd) ||
             below(herd, of) >= children * (capacity - herd->count))
             continue;
-        if (!add(herd, i))
+        if (!add(herd, i, BEHEMOTH_NONE))
             return false;
         herd->births++;
     }
@@ -237,17 +233,15 @@ bool herd_tick(struct herd *herd)
 
 /* ---- changes from outside ---- */
 
+static int by_id(const void *id, const void *animal)
+{
+    uint64_t one = *(const uint64_t *)id, other = ((const struct animal *)animal)->is.id;
+    return (one > other) - (one < other);
+}
+
 static struct animal *find(const struct herd *herd, uint64_t id)
 {
-    uint64_t low = 0, high = herd->count;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (herd->all[middle].is.id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < herd->count && herd->all[low].is.id == id ? &herd->all[low] : NULL;
+    return herd->count > 0 ? bsearch(&id, herd->all, herd->count, sizeof *herd->all, by_id) : NULL;
 }
 
 static enum behemoth_status judge_name(const struct herd *herd, const char name[BEHEMOTH_NAME])
@@ -255,7 +249,7 @@ static enum behemoth_status judge_name(const struct herd *herd, const char name[
     if (!memchr(name, 0, BEHEMOTH_NAME))
         return BEHEMOTH_BAD;
     for (const char *at = name; *at; at++) {
-        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127 || strchr("\\/()#*", *at))
+        if (*at < ' ' || *at > '~' || strchr("\\/()#*", *at))
             return BEHEMOTH_NAME_BAD;
     }
     for (uint64_t i = 0; *name && i < herd->count; i++) {
@@ -271,10 +265,10 @@ static bool too_large(uint32_t number, int64_t limit)
     return number != BEHEMOTH_NONE && number >= limit;
 }
 
-/* Checks a client's request to create a behemoth: BEHEMOTH_OK, or why it is refused. */
-static enum behemoth_status judge(const struct herd *herd, const struct behemoth_create *wanted,
-                                  const struct animal *mother)
+enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
+                                 struct behemoth *ret)
 {
+    const struct animal *mother = wanted->mother ? find(herd, wanted->mother) : NULL;
     enum behemoth_status status = judge_name(herd, wanted->name);
     if (status != BEHEMOTH_OK)
         return status;
@@ -289,29 +283,17 @@ static enum behemoth_status judge(const struct herd *herd, const struct behemoth
         too_large(wanted->y, herd->parameters[HERD_HEIGHT]) ||
         wanted->age > (uint32_t)herd_parameters[HERD_LIFETIME].most)
         return BEHEMOTH_BAD;
-    return herd->count < (uint64_t)herd->parameters[HERD_CAPACITY] ? BEHEMOTH_OK : BEHEMOTH_FULL;
-}
-
-enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
-                                 struct behemoth *ret)
-{
-    const struct animal *mother = wanted->mother ? find(herd, wanted->mother) : NULL;
-    enum behemoth_status status = judge(herd, wanted, mother);
-    if (status != BEHEMOTH_OK)
-        return status;
-    struct animal *animal = add(herd, mother ? (uint32_t)(mother - herd->all) : BEHEMOTH_NONE);
+    if (herd->count >= (uint64_t)herd->parameters[HERD_CAPACITY])
+        return BEHEMOTH_FULL;
+    struct animal *animal =
+        add(herd, mother ? (uint32_t)(mother - herd->all) : BEHEMOTH_NONE, wanted->sex);
     if (!animal)
         return BEHEMOTH_FAILED;
     herd->births++;
-    if (wanted->sex != BEHEMOTH_NONE)
-        animal->is.sex = wanted->sex;
-    if (wanted->x != BEHEMOTH_NONE)
-        animal->is.x = wanted->x;
-    if (wanted->y != BEHEMOTH_NONE)
-        animal->is.y = wanted->y;
+    animal->is.x = wanted->x == BEHEMOTH_NONE ? animal->is.x : wanted->x;
+    animal->is.y = wanted->y == BEHEMOTH_NONE ? animal->is.y : wanted->y;
     if (wanted->age > 0)
         make_older(herd, animal, wanted->age);
-    name_it(&animal->is);
     if (wanted->name[0])
         memcpy(animal->is.name, wanted->name, sizeof animal->is.name);
     *ret = animal->is;
@@ -356,7 +338,7 @@ void herd_summary(const struct herd *herd, struct behemoth_herd *ret)
     *ret = (struct behemoth_herd){
         .each = sizeof(struct behemoth),
         .count = (uint32_t)herd->count,
-        .time = herd->start + (int64_t)herd->ticks * BEHEMOTH_SECOND,
+        .time = now(herd),
         .ticks = herd->ticks,
         .founded = herd->founded,
         .births = herd->births,

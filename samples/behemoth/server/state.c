@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,14 +20,12 @@ enum { FIXED = offsetof(struct herd, all) };
 
 static uint64_t sum_of(const struct herd *herd)
 {
-    const unsigned char *bytes = (const unsigned char *)herd;
-    size_t count = FIXED;
+    const unsigned char *parts[] = {(const unsigned char *)herd, (const unsigned char *)herd->all};
+    const size_t counts[] = {FIXED, (size_t)herd->count * sizeof *herd->all};
     uint64_t sum = 0xCBF29CE484222325;
     for (int part = 0; part < 2; part++) {
-        for (size_t i = 0; i < count; i++)
-            sum = (sum ^ bytes[i]) * 0x100000001B3;
-        bytes = (const unsigned char *)herd->all;
-        count = (size_t)herd->count * sizeof *herd->all;
+        for (size_t i = 0; i < counts[part]; i++)
+            sum = (sum ^ parts[part][i]) * 0x100000001B3;
     }
     return sum;
 }
@@ -47,10 +46,8 @@ static bool write_herd(const struct herd *herd, FILE *file)
 static void sync_folder(const char *path)
 {
     char folder[4096];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(folder, sizeof folder, "%s", path);
+    int fd = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);
         close(fd);
