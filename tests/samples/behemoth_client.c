@@ -31,7 +31,6 @@ enum { FIRST = 5000, SECOND = 10000000, HEAD = 128, SIZE = 1 << 24 };
 static BYTE block[SIZE];
 static size_t block_size;
 static struct reader reader;
-static struct titles titles;
 static struct view view;
 static struct text_style style;
 
@@ -204,10 +203,10 @@ static int begin(void **state)
     (void)state;
     setenv("LC_ALL", "C.UTF-8", 1);
     assert_true((style = style_begin()).utf8);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        titles.of[known[i].symbol / 2] = strdup(known[i].text);
     reader = (struct reader){.first = FIRST};
-    view = (struct view){.reader = &reader, .titles = &titles};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        reader.titles[known[i].symbol / 2] = strdup(known[i].text);
+    view = (struct view){.reader = &reader};
     view.sort = UINT32_MAX;
     return 0;
 }
@@ -215,7 +214,6 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    titles_free(&titles);
     kin_free(&view.kin);
     reader_close(&reader);
     return 0;
@@ -543,7 +541,7 @@ static void for_programs(void **state)
     struct someone two[] = {family[0], family[2]};
     two[0].name = "\"A\\\n";
     take(two, 2);
-    snprintf(titles.language, sizeof titles.language, "009");
+    snprintf(reader.language, sizeof reader.language, "009");
     FILE *out = open_memstream(&text, &size);
     json_write(out, &view);
     fclose(out);

@@ -69,7 +69,7 @@ static pid_t begin_reader(int to)
     if (pid != 0)
         return pid;
     struct reader reader;
-    struct tally tally = {.failed = reader_open(&reader, NULL) != ERROR_SUCCESS};
+    struct tally tally = {.failed = reader_open(&reader, NULL, "009") != ERROR_SUCCESS};
     for (int i = 0; i < READS / READERS && tally.failed == 0; i++)
         read_once(&reader, &tally);
     reader_close(&reader);

@@ -125,7 +125,7 @@ uint64_t summary(const struct reader *reader, unsigned symbol)
 struct reader opened(void)
 {
     struct reader reader;
-    assert_int_equal(reader_open(&reader, NULL), ERROR_SUCCESS);
+    assert_int_equal(reader_open(&reader, NULL, "009"), ERROR_SUCCESS);
     return reader;
 }
 

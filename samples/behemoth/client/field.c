@@ -125,7 +125,7 @@ static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
 {
     char text[64] = "";
     uint64_t from = view->from[!top], all = view->size[!top];
-    const char *unit = titles_unit(view->titles, "m");
+    const char *unit = reader_unit(view->reader, "m");
     if (all > 0 && view->zoom > 0)
         snprintf(text, sizeof text, " %" PRIu64 " to %" PRIu64 " of %" PRIu64 " %s ", from,
                  from + part_of(view, !top), all, unit);

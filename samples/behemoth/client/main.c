@@ -79,7 +79,6 @@ static struct client {
     bool once, json, has_kind, help;
     struct text_style style;
     struct reader reader;
-    struct titles titles;
     struct view view;
 } client = {.language = "009", .interval = 1};
 
@@ -128,7 +127,7 @@ static void draw(bool whole)
     if (!out)
         return;
     terminal_size(&view->columns, &view->rows);
-    fprintf(out, TITLE "%s" PLAIN " %s  ", titles_get(&client.titles, BEHEMOTH),
+    fprintf(out, TITLE "%s" PLAIN " %s  ", reader_title(&client.reader, BEHEMOTH),
             text_seen(client.reader.machine));
     for (int i = 0; i < VIEW_KINDS; i++)
         fprintf(out, (int)view->kind == i ? "  " STRONG "[%s]" PLAIN : "  " WEAK " %s " PLAIN,
@@ -296,7 +295,7 @@ static bool has_language(void)
 {
     char installed[READER_LANGUAGES];
     if (strcmp(client.language, "009") == 0 ||
-        titles_installed(client.machine, client.language, installed))
+        language_installed(client.machine, client.language, installed))
         return true;
     fprintf(stderr, "behemoth-client: language %s is not installed%s; installed are:%s\n",
             client.language, client.machine ? " there" : "", installed);
@@ -306,7 +305,6 @@ static bool has_language(void)
 static int show(void)
 {
     client.view.reader = &client.reader;
-    client.view.titles = &client.titles;
     client.view.sort = UINT32_MAX;
     if (client.sort && !table_sort_by(&client.view, client.sort))
         return options_complain(&client.options, "%s: no column; columns are %s", client.sort,
@@ -329,17 +327,13 @@ int main(int argc, char **argv)
     int code = read_options(argc, argv);
     if (code >= 0)
         return code;
-    LSTATUS status = reader_open(&client.reader, client.machine);
+    if (!has_language())
+        return EXIT_FAILED;
+    LSTATUS status = reader_open(&client.reader, client.machine, client.language);
     bool registered = status == ERROR_SUCCESS;
-    code = EXIT_FAILED;
-    if (status || has_language()) {
-        if (!status)
-            status = reader_read(&client.reader);
-        if (!status)
-            status = titles_load(&client.titles, &client.reader, client.language);
-        code = status ? explain(status, registered) : show();
-    }
-    titles_free(&client.titles);
+    if (!status)
+        status = reader_read(&client.reader);
+    code = status ? explain(status, registered) : show();
     reader_close(&client.reader);
     return code;
 }

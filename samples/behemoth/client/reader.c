@@ -44,11 +44,9 @@ static LSTATUS base_read(struct base *base, HKEY data, const char *language)
     BYTE *block = NULL;
     snprintf(what, sizeof what, "Counter %s", language);
     LSTATUS status = query(data, what, &block, &capacity, &base->size);
-    if (status)
-        free(block);
-    else
+    if (!status)
         block[base->size] = 0;
-    base->text = (char *)block;
+    base->text = (char *)block; /* the caller frees it, also after an error */
     return status;
 }
 
@@ -86,17 +84,37 @@ static LSTATUS find_first(const struct base *base, DWORD *ret)
     return ERROR_FILE_NOT_FOUND;
 }
 
-LSTATUS reader_open(struct reader *reader, const char *machine)
+/* Keeps the titles of our symbols that are not known yet. */
+static void add_titles(struct reader *reader, const struct base *base)
 {
-    struct base base;
+    char clean[TITLE_BYTES];
+    for (struct base_title title = {0}; base_next(base, &title);) {
+        uint32_t symbol = title.index - reader->first;
+        if (symbol / 2 >= READER_SYMBOLS || symbol % 2 != 0 || reader->titles[symbol / 2])
+            continue;
+        text_clean(title.text, clean, sizeof clean);
+        reader->titles[symbol / 2] = strdup(clean);
+    }
+}
+
+LSTATUS reader_open(struct reader *reader, const char *machine, const char *language)
+{
+    struct base english = {0}, other = {0};
     *reader = (struct reader){0};
+    snprintf(reader->language, sizeof reader->language, "%s", language);
     LSTATUS status = RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &reader->data);
     if (!status)
-        status = base_read(&base, reader->data, "009");
-    if (status)
-        return status;
-    status = find_first(&base, &reader->first);
-    free(base.text);
+        status = base_read(&english, reader->data, "009");
+    if (!status)
+        status = find_first(&english, &reader->first);
+    if (!status)
+        status = base_read(&other, reader->data, language);
+    if (!status) {
+        add_titles(reader, &other);
+        add_titles(reader, &english);
+    }
+    free(english.text);
+    free(other.text);
     return status;
 }
 
@@ -104,53 +122,21 @@ void reader_close(struct reader *reader)
 {
     if (reader->data)
         RegCloseKey(reader->data);
+    for (size_t i = 0; i < READER_SYMBOLS; i++)
+        free(reader->titles[i]);
     free(reader->block);
     free(reader->all);
     *reader = (struct reader){0};
 }
 
-static LSTATUS add_titles(struct titles *titles, const struct reader *reader, const char *language)
-{
-    struct base base;
-    char clean[TITLE_BYTES];
-    LSTATUS status = base_read(&base, reader->data, language);
-    if (status)
-        return status;
-    for (struct base_title title = {0}; base_next(&base, &title);) {
-        uint32_t symbol = title.index - reader->first;
-        if (symbol / 2 >= READER_SYMBOLS || symbol % 2 != 0 || titles->of[symbol / 2])
-            continue;
-        text_clean(title.text, clean, sizeof clean);
-        titles->of[symbol / 2] = strdup(clean);
-    }
-    free(base.text);
-    return ERROR_SUCCESS;
-}
-
-LSTATUS titles_load(struct titles *titles, const struct reader *reader, const char *language)
-{
-    *titles = (struct titles){0};
-    snprintf(titles->language, sizeof titles->language, "%s", language);
-    LSTATUS status = add_titles(titles, reader, language);
-    /* English titles replace missing ones */
-    return status ? status : add_titles(titles, reader, "009");
-}
-
-void titles_free(struct titles *titles)
-{
-    for (size_t i = 0; i < READER_SYMBOLS; i++)
-        free(titles->of[i]);
-    *titles = (struct titles){0};
-}
-
-const char *titles_get(const struct titles *titles, unsigned symbol)
+const char *reader_title(const struct reader *reader, unsigned symbol)
 {
     static char number[16];
     snprintf(number, sizeof number, "+%u", symbol);
-    return titles->of[symbol / 2] ? titles->of[symbol / 2] : number;
+    return reader->titles[symbol / 2] ? reader->titles[symbol / 2] : number;
 }
 
-const char *titles_unit(const struct titles *titles, const char *english)
+const char *reader_unit(const struct reader *reader, const char *english)
 {
     static const char *const russian[][2] = {
         {"kg", "кг"},
@@ -158,14 +144,14 @@ const char *titles_unit(const struct titles *titles, const char *english)
         {"m",  "м"  },
         {"s",  "с"  }
     };
-    for (size_t i = 0; strcmp(titles->language, "019") == 0 && i < 4; i++) {
+    for (size_t i = 0; strcmp(reader->language, "019") == 0 && i < 4; i++) {
         if (strcmp(russian[i][0], english) == 0)
             return russian[i][1];
     }
     return english;
 }
 
-bool titles_installed(const char *machine, const char *language, char out[READER_LANGUAGES])
+bool language_installed(const char *machine, const char *language, char out[READER_LANGUAGES])
 {
     HKEY registry, perflib;
     char name[8];

@@ -42,14 +42,16 @@ struct reader {
     struct reader_behemoth *all;
     size_t count;
     struct reader_pair pairs[READER_SYMBOLS];
+    char language[8];
+    char *titles[READER_SYMBOLS]; /* NULL: no title in the language or in English */
     BYTE *block;
     DWORD capacity;
 };
 
-/* Opens the performance data of `machine` (NULL: this machine). Returns a Windows status;
- * ERROR_FILE_NOT_FOUND: the provider is not registered on that machine. reader_close may be called
- * after any status. */
-LSTATUS reader_open(struct reader *reader, const char *machine);
+/* Opens the performance data of `machine` (NULL: this machine), and reads all titles in a language:
+ * 009, 019, ...; English ones replace missing ones. Returns a Windows status; ERROR_FILE_NOT_FOUND:
+ * the provider is not registered on that machine. reader_close may be called after any status. */
+LSTATUS reader_open(struct reader *reader, const char *machine, const char *language);
 /* Queries the objects Behemoth and Behemoths Summary at once. ERROR_FILE_NOT_FOUND: they are not in
  * the answer; ERROR_INVALID_DATA: the answer is damaged. After an error the old data is kept. */
 LSTATUS reader_read(struct reader *reader);
@@ -80,18 +82,11 @@ struct base_title {
 /* Steps to the next title; start with a zeroed *title. False: there are no more titles. */
 bool base_next(const struct base *base, struct base_title *title);
 
-struct titles {
-    char language[8];
-    char *of[READER_SYMBOLS]; /* NULL: no title in the language or in English */
-};
-/* `language`: 009, 019, ... A missing title is replaced by the English one. */
-LSTATUS titles_load(struct titles *titles, const struct reader *reader, const char *language);
-void titles_free(struct titles *titles);
 /* The title of a symbol; the number as text, if there is no title. */
-const char *titles_get(const struct titles *titles, unsigned symbol);
+const char *reader_title(const struct reader *reader, unsigned symbol);
 /* The unit "kg", "l", "m" or "s" in the titles' language. */
-const char *titles_unit(const struct titles *titles, const char *english);
+const char *reader_unit(const struct reader *reader, const char *english);
 /* Are there titles in this language? If not, `out` lists the machine's languages, " 007 009". */
-bool titles_installed(const char *machine, const char *language, char out[READER_LANGUAGES]);
+bool language_installed(const char *machine, const char *language, char out[READER_LANGUAGES]);
 
 #endif

@@ -66,12 +66,12 @@ int summary_draw(FILE *out, const struct view *view)
     for (const struct item *item = items; item < items + SHOWN; item++) {
         char number[ITEM] = "-";
         double value;
-        const char *title = titles_get(view->titles, item->symbol);
+        const char *title = reader_title(view->reader, item->symbol);
         if (item->rate && !view->rates)
             continue;
         if (value_of(view, item, &value))
             snprintf(number, ITEM, "%.*f%s%s", item->digits, value, *item->unit ? " " : "",
-                     titles_unit(view->titles, item->unit));
+                     reader_unit(view->reader, item->unit));
         int width = text_width(title) + 1 + text_width(number);
         bool fits = used == 0 || view->columns == 0 || used + 3 + width <= view->columns;
         if (!fits && lines == most)
@@ -144,11 +144,11 @@ void json_write(FILE *out, const struct view *view)
     size_t *order = table_order(view);
     for (size_t i = 0; i < COLUMNS; i++)
         json_object_set_new(titles, table_columns[i].word,
-                            json_text(titles_get(view->titles, table_columns[i].symbol)));
+                            json_text(reader_title(view->reader, table_columns[i].symbol)));
     for (size_t i = 0; order && i < reader->count; i++)
         json_array_append_new(herd, json_behemoth(view, order[i]));
     free(order);
-    json_object_set_new(all, "language", json_text(view->titles->language));
+    json_object_set_new(all, "language", json_text(view->reader->language));
     json_object_set_new(all, "titles", titles);
     json_object_set_new(all, "herd", herd);
     json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12));

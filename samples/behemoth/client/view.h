@@ -32,7 +32,6 @@ void kin_free(struct kin *kin);
 
 struct view {
     const struct reader *reader;
-    const struct titles *titles;
     enum view_kind kind;
     int columns, rows; /* 0: no limit */
     LSTATUS failed;    /* status of the last query; if not 0, older data is shown */

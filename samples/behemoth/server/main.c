@@ -150,26 +150,21 @@ static void tick(void)
 
 /* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
  * herd's time runs slower, so that clients are still answered. Requested ticks (BEHEMOTH_FORWARD)
- * are run without waiting, a few at a time between requests; the time that they take adds no
- * credit. */
+ * are run without waiting, a few at a time between requests, and add no credit. */
 static void live(void)
 {
-    int64_t now = behemoth_now(), speed = service.herd.parameters[HERD_SPEED];
-    int64_t passed = now - service.last;
-    service.last = now;
-    if (service.herd.ticks < service.forward_to) {
-        while (service.herd.ticks < service.forward_to && behemoth_now() - now < BUSY_MS)
-            tick();
-        service.last = behemoth_now();
-        peers_reached(service.herd.ticks, BEHEMOTH_OK);
-        return;
-    }
-    service.credit += (passed < 1000 ? passed : 1000) * speed;
-    while (service.credit >= TICK && behemoth_now() - now < BUSY_MS) {
-        service.credit -= TICK;
+    int64_t now = behemoth_now(), passed = now - service.last;
+    bool forward = service.herd.ticks < service.forward_to;
+    if (!forward)
+        service.credit += (passed < 1000 ? passed : 1000) * service.herd.parameters[HERD_SPEED];
+    while ((forward ? service.herd.ticks < service.forward_to : service.credit >= TICK) &&
+           behemoth_now() - now < BUSY_MS) {
+        service.credit -= forward ? 0 : TICK;
         tick();
     }
     service.credit %= TICK;
+    service.last = forward ? behemoth_now() : now;
+    peers_reached(service.herd.ticks, BEHEMOTH_OK);
 }
 
 static int until_next_tick(void)
@@ -302,31 +297,29 @@ static int read_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct sigaction action = {.sa_handler = stop};
-    sigset_t ours, mask;
+    sigset_t ours, others;
     int listening = -1, code = read_options(argc, argv);
     bool own;
     if (code >= 0)
         return code;
     code = take_lock(service.state, "this file");
+    if (!code && !begin_life()) /* a signal ends the server, which has nothing to save yet */
+        code = EXIT_FAILED;
     if (code)
         return code;
-    if (!begin_life()) /* a signal before this ends the server, which has nothing to save yet */
-        return EXIT_FAILED;
     sigemptyset(&ours);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGINT);
-    sigprocmask(SIG_BLOCK, &ours, NULL); /* delivered only while waiting for requests */
-    sigemptyset(&mask);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
+    sigprocmask(SIG_BLOCK, &ours, &others); /* delivered only while waiting for requests */
+    signal(SIGTERM, stop);
+    signal(SIGINT, stop);
     signal(SIGPIPE, SIG_IGN);
     code = take_socket(service.socket, &listening, &own);
     if (!code) {
         peers_begin(listening, answer);
         code = save() ? 0 : EXIT_FAILED; /* report now, not at the end, that saving fails */
         if (!code) {
-            serve(&mask);
+            serve(&others);
             code = save() ? 0 : EXIT_FAILED;
         }
         peers_reached(UINT64_MAX, BEHEMOTH_FAILED);
