@@ -8,6 +8,7 @@
 #include <pdh.h>
 #include <pdhmsg.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,19 +285,18 @@ static PDH_RAW_COUNTER raw_of(const opl_sample *sample)
                              .MultiCount = sample->multi_count};
 }
 
-bool reader_summary(const struct reader *reader, unsigned symbol, double *ret)
+double reader_summary(const struct reader *reader, unsigned symbol)
 {
     const struct reader_pair *pair = &reader->pairs[symbol / 2];
+    const DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE;
     PDH_RAW_COUNTER now = raw_of(&pair->now), before = raw_of(&pair->before);
-    PDH_FMT_COUNTERVALUE value = {0};
+    PDH_FMT_COUNTERVALUE value;
     LONGLONG time_base = pair->now.time_base;
     bool good = pair->there &&
-                PdhFormatFromRawValue(
-                    pair->now.type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, &time_base,
-                    &now, pair->was_there ? &before : NULL, &value) == ERROR_SUCCESS &&
+                !PdhFormatFromRawValue(pair->now.type, format, &time_base, &now,
+                                       pair->was_there ? &before : NULL, &value) &&
                 value.CStatus <= PDH_CSTATUS_NEW_DATA;
-    *ret = value.doubleValue;
-    return good;
+    return good ? value.doubleValue : NAN;
 }
 
 double reader_age(const struct reader *reader, const struct reader_behemoth *one)

@@ -62,9 +62,9 @@ void reader_close(struct reader *reader);
 /* A value of the summary as the answer has it; 0: there is none. Status is 1 if the server answers
  * the provider (else all data is from its last answer), Data Age 0 if it never did. */
 int64_t reader_raw(const struct reader *reader, unsigned symbol);
-/* A value of the summary by its type: a count, a rate, a percentage, seconds. False: there is no
+/* A value of the summary by its type: a count, a rate, a percentage, seconds. NaN: there is no
  * value; a rate needs two answers. */
-bool reader_summary(const struct reader *reader, unsigned symbol, double *ret);
+double reader_summary(const struct reader *reader, unsigned symbol);
 /* How old a behemoth is, in seconds; negative: unknown. */
 double reader_age(const struct reader *reader, const struct reader_behemoth *one);
 
