@@ -31,7 +31,9 @@ int options_read(struct options *options, const struct tool *tool, int argc, cha
     int id = options_begin(options, tool, argc, argv);
     while (id > 0 && (id = options_next(options)) > 0) {
         int code = options_set(options, id, targets, count);
-        const char *wrong = code == OPTION_OTHER ? take(id, options->value) : NULL;
+        const char *wrong = code != OPTION_OTHER ? NULL
+                            : take               ? take(id, options->value)
+                                                 : "unexpected argument";
         if (wrong)
             return options_complain(options, "%s: %s", wrong, options->value);
         if (code > 0)

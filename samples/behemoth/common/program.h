@@ -27,7 +27,8 @@ enum {
 /* Takes an option that has no target, or a plain word (OPTION_ARGUMENT). Returns what is wrong with
  * the value, or NULL. */
 typedef const char *take_option(int id, const char *value);
-/* Parses the command line. Returns the exit code; -1: continue. */
+/* Parses the command line; `take` NULL: there are only options with targets. Returns the exit code;
+ * -1: continue. */
 int options_read(struct options *options, const struct tool *tool, int argc, char **argv,
                  const struct option_target *targets, size_t count, take_option *take);
 /* Creates the folders of a file, if they do not exist. */

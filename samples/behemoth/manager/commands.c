@@ -16,11 +16,6 @@ const char *sex_word(uint32_t sex)
     return sex == BEHEMOTH_FEMALE ? "female" : "male";
 }
 
-static double age_of(const struct behemoth_herd *herd, const struct behemoth *is)
-{
-    return (double)((herd->time - is->birthday) / BEHEMOTH_SECOND);
-}
-
 /* ---- finding a behemoth ---- */
 
 /* Returns how many behemoths have `word` as their number or name, or (`whole` is false) a name that
@@ -151,25 +146,6 @@ static int compare(const void *left, const void *right)
     return manager.reverse ? -order : order;
 }
 
-static void print_row(const struct behemoth_herd *herd, const struct behemoth *is, json_t *array)
-{
-    const char *mother =
-        is->mother_position == BEHEMOTH_NONE ? NULL : behemoth_all(herd)[is->mother_position].name;
-    double age = age_of(herd, is);
-    if (array)
-        json_array_append_new(
-            array, json_pack("{s:I,s:s,s:s,s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I,s:s?}", "id", is->id,
-                             "name", is->name, "sex", sex_word(is->sex), "age", (json_int_t)age,
-                             "birthday", is->birthday, "x", is->x, "y", is->y, "weight", is->weight,
-                             "volume", is->volume, "generation", (json_int_t)is->generation,
-                             "children", (json_int_t)is->children, "mother", mother));
-    else
-        printf("%8" PRIu64 "  %-15s %-6s %9s %6u %6u %6u %6u %4u %6u  %s\n", is->id, is->name,
-               sex_word(is->sex), age_text(age), (unsigned)is->x, (unsigned)is->y,
-               (unsigned)is->weight, (unsigned)is->volume, (unsigned)is->generation,
-               (unsigned)is->children, mother ? mother : "-");
-}
-
 int command_list(void)
 {
     sorted_by = manager.sort ? NULL : &columns[0];
@@ -190,14 +166,30 @@ int command_list(void)
         }
     }
     qsort(rows, count, sizeof *rows, compare);
-    json_t *json = manager.json ? summary_json(herd) : NULL, *array = json ? json_array() : NULL;
+    json_t *json = manager.json ? summary_json(herd) : NULL, *array = json_array();
     if (!json)
         text_lines(stdout,
                    STRONG "      ID  NAME            SEX          AGE      X      Y     KG "
                           "LITRES  GEN BIRTHS  MOTHER" PLAIN "\n",
                    0, manager.style);
-    for (size_t i = 0; i < count; i++)
-        print_row(herd, rows[i], array);
+    for (size_t i = 0; i < count; i++) {
+        const struct behemoth *is = rows[i], *mother = NULL;
+        json_int_t age = (herd->time - is->birthday) / BEHEMOTH_SECOND;
+        if (is->mother_position != BEHEMOTH_NONE)
+            mother = &behemoth_all(herd)[is->mother_position];
+        if (json)
+            json_array_append_new(
+                array,
+                json_pack("{s:I,s:s,s:s,s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I,s:s?}", "id", is->id,
+                          "name", is->name, "sex", sex_word(is->sex), "age", age, "birthday",
+                          is->birthday, "x", is->x, "y", is->y, "weight", is->weight, "volume",
+                          is->volume, "generation", (json_int_t)is->generation, "children",
+                          (json_int_t)is->children, "mother", mother ? mother->name : NULL));
+        else
+            printf("%8" PRIu64 "  %-15s %-6s %9s %6u %6u %6u %6u %4u %6u  %s\n", is->id, is->name,
+                   sex_word(is->sex), age_text((double)age), is->x, is->y, is->weight, is->volume,
+                   is->generation, is->children, mother ? mother->name : "-");
+    }
     free(rows);
     json_object_set_new(json, "behemoths", array);
     return json ? print_json(json) : EXIT_GOOD;
@@ -290,33 +282,14 @@ static int read_parameter(const struct behemoth_parameter *all, size_t count, co
     return EXIT_USAGE;
 }
 
-static int print_parameters(const struct behemoth_parameter *one, size_t count)
-{
-    json_t *json = manager.json ? json_object() : NULL;
-    if (!json)
-        text_lines(stdout, STRONG "NAME            VALUE  LEAST       MOST  MEANING" PLAIN "\n", 0,
-                   manager.style);
-    for (; count > 0; one++, count--) {
-        const struct option_row *row = behemoth_server_rows;
-        while (row->name && strcmp(row->name, one->name) != 0)
-            row++;
-        json_object_set_new(json, one->name,
-                            json_pack("{s:I,s:I,s:I}", "value", one->value, "least", one->least,
-                                      "most", one->most));
-        if (!json)
-            printf("%-10s %10" PRId64 " %6" PRId64 " %10" PRId64 "  %s\n", one->name, one->value,
-                   one->least, one->most, row->name ? row->help : "");
-    }
-    return json ? print_json(json) : EXIT_GOOD;
-}
-
 /* Sets the parameters that have a value, or none of them if one is invalid. Then shows the named
  * parameters, or all. */
 int command_parameters(void)
 {
-    struct behemoth_parameter all[PARAMETERS_MOST] = {0}, wanted[PARAMETERS_MOST];
+    struct behemoth_parameter all[PARAMETERS_MOST] = {0}, wanted[PARAMETERS_MOST], *one;
     int code = manager_request(BEHEMOTH_PARAMETERS, NULL, 0);
     size_t count = manager.line.head.bytes / sizeof *all, args = manager.arg_count;
+    json_t *json = NULL;
     if (code)
         return code;
     if (args > PARAMETERS_MOST || count > PARAMETERS_MOST)
@@ -330,7 +303,26 @@ int command_parameters(void)
         if (strchr(manager.args[i], '='))
             code = manager_request(BEHEMOTH_SET, &wanted[i], sizeof *wanted);
     }
-    return code ? code : print_parameters(args > 0 ? wanted : all, args > 0 ? args : count);
+    if (code)
+        return code;
+    if (manager.json)
+        json = json_object();
+    else
+        text_lines(stdout, STRONG "NAME            VALUE  LEAST       MOST  MEANING" PLAIN "\n", 0,
+                   manager.style);
+    count = args > 0 ? args : count;
+    for (one = args > 0 ? wanted : all; count > 0; one++, count--) {
+        const struct option_row *row = behemoth_server_rows;
+        while (row->name && strcmp(row->name, one->name) != 0)
+            row++;
+        json_object_set_new(json, one->name,
+                            json_pack("{s:I,s:I,s:I}", "value", one->value, "least", one->least,
+                                      "most", one->most));
+        if (!json)
+            printf("%-10s %10" PRId64 " %6" PRId64 " %10" PRId64 "  %s\n", one->name, one->value,
+                   one->least, one->most, row->name ? row->help : "");
+    }
+    return json ? print_json(json) : EXIT_GOOD;
 }
 
 int command_forward(void)

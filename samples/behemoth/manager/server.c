@@ -3,11 +3,11 @@
  * has saved the herd and ended. */
 #include "manager.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,83 +16,57 @@
 
 enum { RECHECK_MS = 20, STOP_MS = 30000 };
 
-/* ---- start ---- */
-
-/* Finds behemoth-server: in the folder of this program, or else in PATH. */
-static void find_server(char *ret, size_t bytes)
+/* Runs behemoth-server, of the folder of this program or else in PATH, in place of this process: in
+ * its own session, with nothing open except its log, and with the options that follow `start`. */
+__attribute__((noreturn)) static void become_server(const char *log)
 {
     static const char name[] = "behemoth-server";
-    ssize_t length = readlink("/proc/self/exe", ret, bytes - sizeof name);
-    ret[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(ret, '/');
-    strcpy(slash ? slash + 1 : ret, name);
-    if (!slash || access(ret, X_OK) < 0)
-        strcpy(ret, name);
-}
-
-/* Starts the server in its own session, with nothing open except its log, and with the options that
- * follow the command `start`. Returns 0 or an errno value. */
-static int spawn(const char *log, pid_t *ret)
-{
-    char program[4096], socket[sizeof manager.place + 16];
-    char **argv = manager.options.argv;
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    find_server(program, sizeof program);
+    char program[4096], socket[sizeof manager.place + 16], **argv = manager.options.argv;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - sizeof name);
+    program[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(program, '/');
+    strcpy(slash ? slash + 1 : program, name);
     snprintf(socket, sizeof socket, "--socket=%s", manager.place);
-    argv[0] = program;
+    argv[0] = slash && access(program, X_OK) == 0 ? program : (char *)name;
     argv[1] = socket;
-    /* LISTEN_PID is systemd's variable for this process, not for the server */
-    unsetenv("LISTEN_PID");
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, log, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    int reason = posix_spawnp(ret, program, &files, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return reason;
+    unsetenv("LISTEN_PID"); /* systemd's variable for this process, not for the server */
+    setsid();
+    dup2(open("/dev/null", O_RDWR), 0);
+    dup2(0, 1);
+    dup2(open(log, O_WRONLY | O_APPEND | O_NOFOLLOW), 2);
+    closefrom(3);
+    execvp(argv[0], argv);
+    err(EXIT_FAILED, "%s", argv[0]);
 }
 
-/* Waits until the server listens, or has ended; then prints the rest of `log`, its messages. There
- * is no time limit, because --forward may take long. */
-static int wait_for_server(pid_t pid, int log)
-{
-    char text[1024];
-    for (; !manager_look(BEHEMOTH_SUMMARY); poll(NULL, 0, RECHECK_MS)) {
-        if (waitpid(pid, NULL, WNOHANG) != pid)
-            continue;
-        for (ssize_t count; (count = read(log, text, sizeof text)) > 0;)
-            fwrite(text, 1, (size_t)count, stderr);
-        fputs("behemoth-manager: the server did not start.\n", stderr);
-        return EXIT_FAILED;
-    }
-    printf("started, process %ld, at %s\n", (long)pid, manager.place);
-    return EXIT_GOOD;
-}
-
-/* Starts the server in the background. Its messages go to a log file in the socket's folder. */
+/* Starts the server in the background, and waits until it listens, or has ended; then prints its
+ * messages, which go to a log file in the socket's folder. There is no time limit, because
+ * --forward may take long. */
 static int launch(void)
 {
-    char log[sizeof manager.place + 8];
-    pid_t pid;
+    char log[sizeof manager.place + 8], text[1024];
     behemoth_place(manager.socket, true, manager.place, sizeof manager.place);
     snprintf(log, sizeof log, "%s.log", manager.place);
     make_folders(log);
     int fd = open(log, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        fprintf(stderr, "behemoth-manager: %s: %s.\n", log, strerror(errno));
+    lseek(fd, 0, SEEK_END);
+    pid_t pid = fd < 0 ? -1 : fork();
+    if (pid < 0) {
+        warn("%s", log);
         return errno == EACCES ? EXIT_NO_RIGHT : EXIT_FAILED;
     }
-    lseek(fd, 0, SEEK_END);
-    int reason = spawn(log, &pid), code = reason ? EXIT_FAILED : wait_for_server(pid, fd);
-    if (reason)
-        fprintf(stderr, "behemoth-manager: behemoth-server: %s.\n", strerror(reason));
-    close(fd);
-    return code;
+    if (pid == 0)
+        become_server(log);
+    for (; !manager_look(BEHEMOTH_SUMMARY); poll(NULL, 0, RECHECK_MS)) {
+        if (waitpid(pid, NULL, WNOHANG) != pid)
+            continue;
+        for (ssize_t count; (count = read(fd, text, sizeof text)) > 0;)
+            fwrite(text, 1, (size_t)count, stderr);
+        warnx("the server did not start");
+        return EXIT_FAILED;
+    }
+    printf("started, process %ld, at %s\n", (long)pid, manager.place);
+    return EXIT_GOOD;
 }
 
 int command_start(void)
@@ -103,13 +77,9 @@ int command_start(void)
     printf("already runs, process %" PRIu64 ", at %s\n", herd->process, manager.place);
     if (!manager.for_server)
         return EXIT_GOOD;
-    fputs("behemoth-manager: a running server cannot take these options; stop it first, or use "
-          "'parameters'.\n",
-          stderr);
+    warnx("a running server cannot take these options; stop it first, or use 'parameters'");
     return EXIT_FAILED;
 }
-
-/* ---- stop ---- */
 
 int command_stop(void)
 {

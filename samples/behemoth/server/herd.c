@@ -184,28 +184,13 @@ static void tombstone(struct herd *herd)
     herd->count = kept;
 }
 
-/* Adds the births of one tick; births are rarer the fuller the field. False: no memory. */
-static bool breed(struct herd *herd)
-{
-    uint64_t living = herd->count, capacity = (uint64_t)herd->parameters[HERD_CAPACITY];
-    uint64_t of = capacity * (uint64_t)herd->parameters[HERD_LIFETIME];
-    uint64_t children = (uint64_t)herd->parameters[HERD_CHILDREN];
-    for (uint32_t i = 0; i < living && herd->count < capacity; i++) {
-        if (herd->all[i].is.sex != BEHEMOTH_FEMALE ||
-            age_of(herd, &herd->all[i]) < grown_at(herd) ||
-            below(herd, of) >= children * (capacity - herd->count))
-            continue;
-        if (!add(herd, i, BEHEMOTH_NONE))
-            return false;
-        herd->births++;
-    }
-    return true;
-}
-
 bool herd_tick(struct herd *herd)
 {
+    const uint64_t capacity = (uint64_t)herd->parameters[HERD_CAPACITY];
+    const uint64_t lifetime = (uint64_t)herd->parameters[HERD_LIFETIME];
+    const uint64_t children = (uint64_t)herd->parameters[HERD_CHILDREN];
     uint64_t grown[2] = {0};
-    bool deaths = false;
+    bool deaths = false, good = true;
     herd->ticks++;
     for (uint64_t i = 0; i < herd->count; i++) {
         struct animal *animal = &herd->all[i];
@@ -222,10 +207,19 @@ bool herd_tick(struct herd *herd)
     }
     if (deaths)
         tombstone(herd);
-    bool good = grown[BEHEMOTH_MALE] == 0 || breed(herd);
+    /* births are rarer the fuller the field */
+    uint64_t living = grown[BEHEMOTH_MALE] > 0 ? herd->count : 0;
+    for (uint32_t i = 0; good && i < living && herd->count < capacity; i++) {
+        if (herd->all[i].is.sex == BEHEMOTH_FEMALE &&
+            age_of(herd, &herd->all[i]) >= grown_at(herd) &&
+            below(herd, capacity * lifetime) < children * (capacity - herd->count)) {
+            good = add(herd, i, BEHEMOTH_NONE) != NULL;
+            herd->births += good;
+        }
+    }
     /* a sex without adults gets an adult, so that the herd does not die out */
     for (uint32_t sex = 0; sex < 2; sex++) {
-        if (grown[sex] == 0 && herd->count < (uint64_t)herd->parameters[HERD_CAPACITY])
+        if (grown[sex] == 0 && herd->count < capacity)
             good = found(herd, sex) && good;
     }
     return good;
@@ -244,21 +238,6 @@ static struct animal *find(const struct herd *herd, uint64_t id)
     return herd->count > 0 ? bsearch(&id, herd->all, herd->count, sizeof *herd->all, by_id) : NULL;
 }
 
-static enum behemoth_status judge_name(const struct herd *herd, const char name[BEHEMOTH_NAME])
-{
-    if (!memchr(name, 0, BEHEMOTH_NAME))
-        return BEHEMOTH_BAD;
-    for (const char *at = name; *at; at++) {
-        if (*at < ' ' || *at > '~' || strchr("\\/()#*", *at))
-            return BEHEMOTH_NAME_BAD;
-    }
-    for (uint64_t i = 0; *name && i < herd->count; i++) {
-        if (strcmp(herd->all[i].is.name, name) == 0)
-            return BEHEMOTH_TAKEN;
-    }
-    return BEHEMOTH_OK;
-}
-
 /* Is the number given (not BEHEMOTH_NONE), and not below the limit? */
 static bool too_large(uint32_t number, int64_t limit)
 {
@@ -269,9 +248,17 @@ enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create
                                  struct behemoth *ret)
 {
     const struct animal *mother = wanted->mother ? find(herd, wanted->mother) : NULL;
-    enum behemoth_status status = judge_name(herd, wanted->name);
-    if (status != BEHEMOTH_OK)
-        return status;
+    const char *name = wanted->name;
+    if (!memchr(name, 0, sizeof wanted->name))
+        return BEHEMOTH_BAD;
+    for (const char *at = name; *at; at++) {
+        if (*at < ' ' || *at > '~' || strchr("\\/()#*", *at))
+            return BEHEMOTH_NAME_BAD;
+    }
+    for (uint64_t i = 0; *name && i < herd->count; i++) {
+        if (strcmp(herd->all[i].is.name, name) == 0)
+            return BEHEMOTH_TAKEN;
+    }
     if (wanted->mother && !mother)
         return BEHEMOTH_UNKNOWN;
     if (mother && mother->is.sex != BEHEMOTH_FEMALE)

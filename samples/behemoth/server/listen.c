@@ -40,27 +40,23 @@ int take_lock(const char *path, const char *what)
     return EXIT_FAILED;
 }
 
-static int socket_of_systemd(void)
-{
-    const char *process = secure_getenv("LISTEN_PID"), *count = secure_getenv("LISTEN_FDS");
-    int type = 0;
-    socklen_t size = sizeof type;
-    if (!process || !count || atol(process) != (long)getpid() || atoi(count) < 1 ||
-        getsockopt(3, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM)
-        return -1;
-    fcntl(3, F_SETFD, FD_CLOEXEC);
-    fcntl(3, F_SETFL, fcntl(3, F_GETFL) | O_NONBLOCK);
-    return 3;
-}
-
 int take_socket(const char *path, int *ret_fd, bool *ret_own)
 {
+    const char *process = secure_getenv("LISTEN_PID"), *count = secure_getenv("LISTEN_FDS");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat status;
-    *ret_fd = socket_of_systemd();
-    *ret_own = *ret_fd < 0;
-    int code = *ret_own ? take_lock(path, "this socket") : 0;
-    if (code || !*ret_own)
+    int type = 0;
+    socklen_t size = sizeof type;
+    *ret_own = !process || !count || atol(process) != (long)getpid() || atoi(count) < 1 ||
+               getsockopt(3, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM;
+    if (!*ret_own) {
+        fcntl(3, F_SETFD, FD_CLOEXEC);
+        fcntl(3, F_SETFL, fcntl(3, F_GETFL) | O_NONBLOCK);
+        *ret_fd = 3;
+        return 0;
+    }
+    int code = take_lock(path, "this socket");
+    if (code)
         return code;
     bool there = lstat(path, &status) == 0;
     if (there && !S_ISSOCK(status.st_mode)) {

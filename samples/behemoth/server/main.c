@@ -58,37 +58,6 @@ static bool save(void)
 
 /* ---- requests ---- */
 
-/* Writes the answer to BEHEMOTH_HERD (`each`) or BEHEMOTH_SUMMARY: the herd at this moment. */
-static void write_herd(bool each, FILE *out)
-{
-    const struct herd *herd = &service.herd;
-    struct behemoth_herd summary;
-    herd_summary(herd, &summary);
-    summary.moment = time_of_day();
-    summary.process = (uint64_t)getpid();
-    fwrite(&summary, sizeof summary, 1, out);
-    for (uint64_t i = 0; each && i < herd->count; i++)
-        fwrite(&herd->all[i].is, sizeof herd->all[i].is, 1, out);
-}
-
-static void write_parameters(FILE *out)
-{
-    for (int i = 0; i < HERD_PARAMETERS; i++) {
-        struct behemoth_parameter one = herd_parameters[i];
-        one.value = service.herd.parameters[i];
-        fwrite(&one, sizeof one, 1, out);
-    }
-}
-
-static enum behemoth_status create(const struct behemoth_create *wanted, FILE *out)
-{
-    struct behemoth born;
-    enum behemoth_status status = herd_create(&service.herd, wanted, &born);
-    if (status == BEHEMOTH_OK)
-        fwrite(&born, sizeof born, 1, out);
-    return status;
-}
-
 /* Adds requested ticks. The answer is sent when the ticks are done; meanwhile other clients are
  * served. */
 static enum behemoth_status forward(uint64_t ticks, uint64_t *ret_due)
@@ -110,34 +79,50 @@ static enum behemoth_status answer(const struct behemoth_head *head, const void 
                                      [BEHEMOTH_SET] = sizeof(struct behemoth_parameter),
                                      [BEHEMOTH_FORWARD] = sizeof(uint64_t),
                                      [BEHEMOTH_SUMMARY] = 0};
-    bool changes = head->what != BEHEMOTH_HERD && head->what != BEHEMOTH_SUMMARY &&
-                   head->what != BEHEMOTH_PARAMETERS;
+    struct herd *herd = &service.herd;
+    struct behemoth_herd summary;
+    struct behemoth born;
+    enum behemoth_status status = BEHEMOTH_OK;
+    bool reads = head->what == BEHEMOTH_HERD || head->what == BEHEMOTH_SUMMARY ||
+                 head->what == BEHEMOTH_PARAMETERS;
     if (head->what < BEHEMOTH_HERD || head->what > BEHEMOTH_SUMMARY ||
         head->bytes != sizes[head->what])
         return BEHEMOTH_BAD;
-    if (changes && !may_change)
+    if (!reads && !may_change)
         return BEHEMOTH_REFUSED;
     switch (head->what) {
+    case BEHEMOTH_HERD:
+    case BEHEMOTH_SUMMARY: /* the herd at this moment */
+        herd_summary(herd, &summary);
+        summary.moment = time_of_day();
+        summary.process = (uint64_t)getpid();
+        fwrite(&summary, sizeof summary, 1, out);
+        for (uint64_t i = 0; head->what == BEHEMOTH_HERD && i < herd->count; i++)
+            fwrite(&herd->all[i].is, sizeof herd->all[i].is, 1, out);
+        break;
+    case BEHEMOTH_PARAMETERS:
+        for (int i = 0; i < HERD_PARAMETERS; i++) {
+            struct behemoth_parameter one = herd_parameters[i];
+            one.value = herd->parameters[i];
+            fwrite(&one, sizeof one, 1, out);
+        }
+        break;
     case BEHEMOTH_CREATE:
-        return create(body, out);
+        status = herd_create(herd, body, &born);
+        fwrite(&born, sizeof born, status == BEHEMOTH_OK, out);
+        break;
     case BEHEMOTH_FORWARD:
         return forward(*(const uint64_t *)body, ret_due);
     case BEHEMOTH_KILL:
-        return herd_kill(&service.herd, *(const uint64_t *)body);
+        return herd_kill(herd, *(const uint64_t *)body);
     case BEHEMOTH_SET:
-        return herd_set(&service.herd, body);
+        return herd_set(herd, body);
     case BEHEMOTH_SAVE:
         return save() ? BEHEMOTH_OK : BEHEMOTH_FAILED;
-    case BEHEMOTH_STOP:
-        service.stop = true;
-        break;
-    case BEHEMOTH_PARAMETERS:
-        write_parameters(out);
-        break;
     default:
-        write_herd(head->what == BEHEMOTH_HERD, out);
+        service.stop = true;
     }
-    return BEHEMOTH_OK;
+    return status;
 }
 
 /* ---- life ---- */
@@ -150,13 +135,15 @@ static void tick(void)
 
 /* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
  * herd's time runs slower, so that clients are still answered. Requested ticks (BEHEMOTH_FORWARD)
- * are run without waiting, a few at a time between requests, and add no credit. */
-static void live(void)
+ * are run without waiting, a few at a time between requests, and add no credit. Returns the
+ * milliseconds until the next tick. */
+static int live(void)
 {
+    int64_t speed = service.herd.parameters[HERD_SPEED];
     int64_t now = behemoth_now(), passed = now - service.last;
     bool forward = service.herd.ticks < service.forward_to;
     if (!forward)
-        service.credit += (passed < 1000 ? passed : 1000) * service.herd.parameters[HERD_SPEED];
+        service.credit += (passed < 1000 ? passed : 1000) * speed;
     while ((forward ? service.herd.ticks < service.forward_to : service.credit >= TICK) &&
            behemoth_now() - now < BUSY_MS) {
         service.credit -= forward ? 0 : TICK;
@@ -165,14 +152,8 @@ static void live(void)
     service.credit %= TICK;
     service.last = forward ? behemoth_now() : now;
     peers_reached(service.herd.ticks, BEHEMOTH_OK);
-}
-
-static int until_next_tick(void)
-{
-    int64_t speed = service.herd.parameters[HERD_SPEED], left = TICK - service.credit;
-    if (service.herd.ticks < service.forward_to)
-        return 0;
-    return speed == 0 || left > 1000 * speed ? 1000 : (int)(left / speed + 1);
+    int64_t left = service.herd.ticks < service.forward_to ? 0 : TICK - service.credit;
+    return left == 0 ? 0 : left < 1000 * speed ? (int)(left / speed + 1) : 1000;
 }
 
 /* Restores the herd, or begins a new herd. */
@@ -205,16 +186,6 @@ static bool begin_life(void)
         tick();
     service.last = behemoth_now();
     return true;
-}
-
-static void serve(const sigset_t *mask)
-{
-    while (!service.stop && !stop_requested) {
-        peers_serve(until_next_tick(), mask);
-        live();
-        if (service.save_every > 0 && behemoth_now() - service.saved >= service.save_every * 1000)
-            save();
-    }
 }
 
 /* ---- options ---- */
@@ -256,13 +227,6 @@ static const char *usual_state(void)
     return path;
 }
 
-static const char *take(int id, const char *value)
-{
-    (void)id;
-    (void)value;
-    return "unexpected argument";
-}
-
 /* Returns the exit code; -1: continue. */
 static int read_options(int argc, char **argv)
 {
@@ -284,7 +248,7 @@ static int read_options(int argc, char **argv)
             service.parameters[i], (double)herd_parameters[i].least,
             (double)herd_parameters[i].most);
     }
-    int code = options_read(&options, &tool, argc, argv, OPTION_TARGETS(targets), take);
+    int code = options_read(&options, &tool, argc, argv, OPTION_TARGETS(targets), NULL);
     if (code >= 0)
         return code;
     if (!behemoth_place(socket, true, service.socket, sizeof service.socket)) {
@@ -318,10 +282,13 @@ int main(int argc, char **argv)
     if (!code) {
         peers_begin(listening, answer);
         code = save() ? 0 : EXIT_FAILED; /* report now, not at the end, that saving fails */
-        if (!code) {
-            serve(&others);
-            code = save() ? 0 : EXIT_FAILED;
+        while (!code && !service.stop && !stop_requested) {
+            peers_serve(live(), &others);
+            if (service.save_every > 0 &&
+                behemoth_now() >= service.saved + service.save_every * 1000)
+                save();
         }
+        code = code || !save() ? EXIT_FAILED : 0;
         peers_reached(UINT64_MAX, BEHEMOTH_FAILED);
         peers_end(500);
         if (own)

@@ -91,18 +91,6 @@ static void accept_one(void)
     *peer = (struct peer){.fd = fd, .may_change = may_change, .since = behemoth_now()};
 }
 
-/* Limits the memory for answers that other users do not read. */
-static void limit_other_users(void)
-{
-    for (size_t bytes;; hang_up(quietest(true))) {
-        bytes = 0;
-        for (int i = 0; i < PEERS; i++)
-            bytes += all[i].may_change ? 0 : all[i].bytes;
-        if (bytes <= STRANGE_BYTES)
-            return;
-    }
-}
-
 /* ---- requests and answers; functions return false to close the connection ---- */
 
 /* Sends more of the answer. The connection ends when all of it is sent. */
@@ -145,8 +133,14 @@ static bool receive(struct peer *peer)
     answer.bytes = (uint32_t)(peer->bytes - sizeof answer);
     memcpy(peer->answer, &answer, sizeof answer);
     peer->since = behemoth_now();
-    if (!peer->may_change)
-        limit_other_users();
+    /* limits the memory for answers that other users do not read */
+    for (size_t bytes = SIZE_MAX; !peer->may_change && bytes > STRANGE_BYTES;) {
+        bytes = 0;
+        for (int i = 0; i < PEERS; i++)
+            bytes += all[i].may_change ? 0 : all[i].bytes;
+        if (bytes > STRANGE_BYTES)
+            hang_up(quietest(true));
+    }
     return peer->fd >= 0 && (peer->due > 0 || send_answer(peer));
 }
 

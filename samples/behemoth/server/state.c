@@ -30,55 +30,42 @@ static uint64_t sum_of(const struct herd *herd)
     return sum;
 }
 
-/* ---- saving ---- */
-
-static bool write_herd(const struct herd *herd, FILE *file)
+enum state_result state_save(const struct herd *herd, const char *path)
 {
+    char beside[4096 + 4], folder[4096];
     size_t count = (size_t)herd->count;
     struct head head = {.bytes = FIXED + count * sizeof *herd->all, .sum = sum_of(herd)};
     memcpy(head.magic, magic, sizeof magic);
-    return fwrite(&head, sizeof head, 1, file) == 1 && fwrite(herd, FIXED, 1, file) == 1 &&
-           (count == 0 || fwrite(herd->all, sizeof *herd->all, count, file) == count) &&
-           fflush(file) == 0 && fsync(fileno(file)) == 0;
-}
-
-/* Syncs the folder of a file: only then is the file's new name durable. */
-static void sync_folder(const char *path)
-{
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s", path);
-    int fd = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-}
-
-enum state_result state_save(const struct herd *herd, const char *path)
-{
-    char beside[4096 + 4];
     snprintf(beside, sizeof beside, "%s.new", path);
+    snprintf(folder, sizeof folder, "%s", path);
     int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file)
         return STATE_FAILED;
-    bool good = write_herd(herd, file);
+    bool good = fwrite(&head, sizeof head, 1, file) == 1 && fwrite(herd, FIXED, 1, file) == 1 &&
+                (count == 0 || fwrite(herd->all, sizeof *herd->all, count, file) == count) &&
+                fflush(file) == 0 && fsync(fd) == 0;
     good = fclose(file) == 0 && good && rename(beside, path) == 0;
     int reason = errno;
-    if (good)
-        sync_folder(path);
-    else
+    /* only when the folder is synced, too, the file's new name is durable */
+    fd = good ? open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    if (!good)
         unlink(beside);
     errno = reason;
     return good ? STATE_DONE : STATE_FAILED;
 }
 
-/* ---- restoring ---- */
-
 /* Is the herd of a file usable? A checksum does not protect against a malicious file, so values
  * that could do harm are checked. */
 static bool is_sensible(const struct herd *herd)
 {
+    if (herd->start < 0 || herd->start > INT64_MAX / 2 ||
+        herd->ticks > (uint64_t)(INT64_MAX / 2 / BEHEMOTH_SECOND))
+        return false;
     for (int i = 0; i < HERD_PARAMETERS; i++) {
         if (herd->parameters[i] < herd_parameters[i].least ||
             herd->parameters[i] > herd_parameters[i].most)
@@ -97,22 +84,16 @@ static bool is_sensible(const struct herd *herd)
     return true;
 }
 
-/* Does the beginning of the file, of `size` bytes, say that a herd of this size follows? */
-static bool is_whole(const struct head *head, const struct herd *herd, uint64_t size)
-{
-    return memcmp(head->magic, magic, sizeof magic) == 0 && herd->count <= BEHEMOTH_HERD_MAX &&
-           head->bytes == FIXED + herd->count * sizeof *herd->all &&
-           size == sizeof *head + head->bytes && herd->start >= 0 && herd->start <= INT64_MAX / 2 &&
-           herd->ticks <= (uint64_t)(INT64_MAX / 2 / BEHEMOTH_SECOND);
-}
-
+/* Reads a herd, if the file is as long as its beginning says, has its sum, and is sensible. */
 static bool read_herd(struct herd *herd, FILE *file)
 {
     struct head head;
     struct stat status;
     if (fstat(fileno(file), &status) < 0 || !S_ISREG(status.st_mode) ||
         fread(&head, sizeof head, 1, file) != 1 || fread(herd, FIXED, 1, file) != 1 ||
-        !is_whole(&head, herd, (uint64_t)status.st_size))
+        memcmp(head.magic, magic, sizeof magic) != 0 || herd->count > BEHEMOTH_HERD_MAX ||
+        head.bytes != FIXED + herd->count * sizeof *herd->all ||
+        (uint64_t)status.st_size != sizeof head + head.bytes)
         return false;
     size_t count = (size_t)herd->count;
     return herd_capacity(herd, count > 0 ? count : 1) &&
