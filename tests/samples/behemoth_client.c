@@ -214,7 +214,6 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    kin_free(&view.kin);
     reader_close(&reader);
     return 0;
 }

@@ -313,7 +313,6 @@ static int show(void)
         json_write(stdout, &client.view);
     else if (client.once || !show_live())
         show_once(&client.view);
-    kin_free(&client.view.kin);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("behemoth-client: standard output");
         return EXIT_FAILED;

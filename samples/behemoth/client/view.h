@@ -14,21 +14,10 @@ enum view_kind { VIEW_FIELD, VIEW_TREE, VIEW_LIST, VIEW_KINDS };
  * answer, is the root of a family; if mothers form a circle, which no correct answer has, one of
  * these mothers becomes a root.
  */
-struct kin_one {
+struct kin {
     int64_t mother, child, next; /* positions, or NO_MOTHER: the first child, the next sister */
     size_t depth;                /* 0: a root */
 };
-struct kin {
-    size_t count;
-    struct kin_one *all; /* in the order of the answer */
-    size_t *order;       /* positions, each after the mother's */
-    size_t families;     /* roots */
-    size_t strays;       /* behemoths whose mother is not in the answer */
-    size_t circles;      /* circles of mothers that were broken */
-};
-/* Finds the families, in linear time. Set *kin to zeros before the first call. False: no memory. */
-bool kin_find(struct kin *kin, const struct reader *reader);
-void kin_free(struct kin *kin);
 
 struct view {
     const struct reader *reader;
@@ -46,7 +35,9 @@ struct view {
     uint64_t size[2]; /* width and height of the field in metres, as far as behemoths were seen */
     uint64_t from[2]; /* the first place that is shown, x and y */
     unsigned zoom;    /* the field's width and height are divided by 2^zoom */
-    struct kin kin;
+    struct kin *kin;  /* while a tree is drawn, of all behemoths in the order of the answer */
+    /* roots; behemoths whose mother is not in the answer; circles of mothers that were broken */
+    size_t families, strays, circles;
 };
 
 /* The columns for a behemoth: each row of table_columns defines one. */
@@ -62,7 +53,7 @@ extern const struct column table_columns[COLUMNS];
 
 /* Draws the list or the tree, in at most `rows` lines; 0: all. */
 void table_draw(FILE *out, struct view *view, int rows);
-/* The positions in the list's order, which the caller frees. NULL: no memory. */
+/* The positions in the list's order, which the caller frees; NULL: no memory. */
 size_t *table_order(const struct view *view);
 /* Sorts by the column with this English word or title; a minus before it, as in "-weight", sorts in
  * descending order. False: no such column. */
