@@ -21,18 +21,6 @@ static const char *const glyphs[2][SIZES] = {
     {"◦", "•", "●"}
 };
 
-/* ---- the size of the field ---- */
-
-/* Rounds up to 10, 20, 50, 100, ... No counter has the size of the field, so it is drawn as large
- * as needed for all behemoths seen so far, and never shrinks. */
-static uint64_t round_up(uint64_t metres)
-{
-    uint64_t power = 10;
-    while (metres > power * 5)
-        power *= 10;
-    return metres <= power ? power : metres <= power * 2 ? power * 2 : power * 5;
-}
-
 static uint64_t metres(const struct reader_behemoth *one, unsigned symbol)
 {
     uint64_t value = one->values[symbol / 2];
@@ -77,13 +65,19 @@ void field_move(struct view *view, int right, int down)
 
 /* ---- drawing ---- */
 
-/* Measures the field, and counts for each cell of it the behemoths. */
+/* Measures the field, and counts for each cell of it the behemoths. No counter has the size of the
+ * field, so it is drawn as large as needed for all behemoths seen so far, rounded up to 10, 20, 50,
+ * 100, ..., and never shrinks. */
 static void place_all(struct view *view, struct place *places, const int cells[2])
 {
     const struct reader *reader = view->reader;
     for (size_t i = 0; i < 2 * reader->count; i++) {
         uint64_t at = metres(&reader->all[i / 2], axes[i % 2]), *size = &view->size[i % 2];
-        *size = at < *size ? *size : round_up(at + 1);
+        uint64_t power = 10;
+        while (at >= power * 5)
+            power *= 10;
+        if (at >= *size)
+            *size = at < power ? power : at < power * 2 ? power * 2 : power * 5;
     }
     for (size_t i = 0; i < reader->count; i++) {
         const struct reader_behemoth *one = &reader->all[i];
@@ -101,23 +95,6 @@ static void place_all(struct view *view, struct place *places, const int cells[2
         place->at = (uint32_t)i;
         place->sexes[one->values[BEHEMOTH_SEX / 2] == 1] = true;
     }
-}
-
-static void draw_place(FILE *out, const struct view *view, const struct place *place)
-{
-    if (place->count == 0) {
-        fputc(' ', out);
-        return;
-    }
-    uint64_t weight = view->reader->all[place->at].values[BEHEMOTH_WEIGHT / 2];
-    bool mixed = place->sexes[0] && place->sexes[1], female = place->sexes[1];
-    size_t size = weight < CALF ? 0 : weight < LARGE ? 1 : 2;
-    char number[2] = {place->count > 9 ? '+' : (char)('0' + place->count), 0};
-    fprintf(out, "%s%s" PLAIN,
-            mixed    ? YELLOW
-            : female ? MAGENTA
-                     : BLUE,
-            place->count > 1 ? number : glyphs[female][size]);
 }
 
 /* Draws a line of the frame, with the shown metres if they fit. */
@@ -140,6 +117,7 @@ static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
 
 void field_draw(FILE *out, struct view *view, int columns, int rows)
 {
+    const struct reader *reader = view->reader;
     columns -= 2; /* the frame takes two */
     rows -= 3;    /* frame and legend take three */
     if (columns < LEAST_COLUMNS || rows < LEAST_ROWS) {
@@ -153,8 +131,21 @@ void field_draw(FILE *out, struct view *view, int columns, int rows)
     draw_edge(out, view, columns, true);
     for (int row = 0; row < rows; row++) {
         fputs(WEAK "│" PLAIN, out);
-        for (int column = 0; column < columns; column++)
-            draw_place(out, view, &places[row * columns + column]);
+        for (int column = 0; column < columns; column++) {
+            const struct place *place = &places[row * columns + column];
+            bool female = place->sexes[1], mixed = female && place->sexes[0];
+            uint64_t weight = place->count ? reader->all[place->at].values[BEHEMOTH_WEIGHT / 2] : 0;
+            const char *glyph = glyphs[female][(weight >= CALF) + (weight >= LARGE)];
+            char number[2] = {place->count > 9 ? '+' : (char)('0' + place->count), 0};
+            if (place->count == 0)
+                fputc(' ', out);
+            else
+                fprintf(out, "%s%s" PLAIN,
+                        mixed    ? YELLOW
+                        : female ? MAGENTA
+                                 : BLUE,
+                        place->count > 1 ? number : glyph);
+        }
         fputs(WEAK "│" PLAIN "\n", out);
     }
     draw_edge(out, view, columns, false);

@@ -7,6 +7,7 @@
 
 #include <machine-message.h>
 
+#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -155,39 +156,31 @@ static void change_interval(bool longer)
     }
 }
 
-/* Moves the view by a key such as Page Up; table_draw limits the position to the table. */
-static void move(struct view *view, int key)
-{
-    int64_t page = (int64_t)view->table_rows, all = (int64_t)view->table_count;
-    const int64_t rows[] = {-1, 1, 0, 0, -all, all, -page, page}; /* in the order of the keys */
-    int right = (key == KEY_RIGHT) - (key == KEY_LEFT), left = view->left + right;
-    if (view->kind == VIEW_FIELD) {
-        field_move(view, right, (key == KEY_DOWN) - (key == KEY_UP));
-        return;
-    }
-    view->top += rows[key - KEY_UP];
-    view->left = left < 0 ? 0 : left < COLUMNS - 1 ? left : COLUMNS - 2;
-}
-
-/* Handles a key. False: the user wants to leave. */
+/* Handles a key; table_draw limits the position to the table. False: the user wants to leave. */
 static bool take_key(int key)
 {
     static const char tabs[] = "ftl"; /* a key for each view, in their order */
     struct view *view = &client.view;
     const char *tab = key > 0 && key < KEY_UP ? strchr(tabs, key) : NULL;
     bool field = view->kind == VIEW_FIELD;
+    int right = (key == KEY_RIGHT) - (key == KEY_LEFT), left = view->left + right;
+    int64_t page = (int64_t)view->table_rows, all = (int64_t)view->table_count;
+    const int64_t rows[] = {-1, 1, 0, 0, -all, all, -page, page}; /* in the order of the keys */
     if (key == 'q' || key == KEY_END)
         return false;
     if (client.help || key == '?' || key == 'h') {
         client.help = !client.help;
-    } else if (key >= KEY_UP) {
-        move(view, key);
     } else if (tab) {
         view->kind = (enum view_kind)(tab - tabs);
         view->left = 0;
         view->top = 0;
     } else if (key == '+' || key == '-') {
         change_interval(key == '+');
+    } else if (field && key >= KEY_UP) {
+        field_move(view, right, (key == KEY_DOWN) - (key == KEY_UP));
+    } else if (key >= KEY_UP) {
+        view->top += rows[key - KEY_UP];
+        view->left = left < 0 ? 0 : left < COLUMNS - 1 ? left : COLUMNS - 2;
     } else if (field && (key == 'z' || key == 'Z')) {
         field_zoom(view, key == 'z');
     } else if (!field && (key == '<' || key == '>')) {
@@ -259,20 +252,6 @@ static const char *take(int id, const char *value)
     return "not a view; give one of field, tree, list";
 }
 
-/* Returns the exit code; -1: continue. */
-static int read_options(int argc, char **argv)
-{
-    int code = options_read(&client.options, &tool, argc, argv, OPTION_TARGETS(targets), take);
-    if (code >= 0)
-        return code;
-    if (client.json && client.has_kind && client.view.kind != VIEW_LIST)
-        return options_complain(&client.options, "--json cannot be combined with field or tree");
-    client.once |= client.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
-    if (!client.has_kind)
-        client.view.kind = client.once ? VIEW_LIST : VIEW_FIELD;
-    return -1;
-}
-
 /* ---- no answer ---- */
 
 static int explain(LSTATUS status, bool registered)
@@ -286,53 +265,48 @@ static int explain(LSTATUS status, bool registered)
         why = "the provider Behemoth is not registered; register it on that machine with\n"
               "  lodctr --user --library=FOLDER/behemoth.so FOLDER/behemoth.ini\n"
               "FOLDER is where it was built; --user registers it for the current user only";
-    fprintf(stderr, "behemoth-client: %s: %s (error %ld)\n", machine,
-            why ? why : "the counters cannot be read", (long)status);
+    warnx("%s: %s (error %ld)", machine, why ? why : "the counters cannot be read", (long)status);
     return EXIT_FAILED;
-}
-
-static bool has_language(void)
-{
-    char installed[READER_LANGUAGES];
-    if (strcmp(client.language, "009") == 0 ||
-        language_installed(client.machine, client.language, installed))
-        return true;
-    fprintf(stderr, "behemoth-client: language %s is not installed%s; installed are:%s\n",
-            client.language, client.machine ? " there" : "", installed);
-    return false;
-}
-
-static int show(void)
-{
-    client.view.reader = &client.reader;
-    client.view.sort = UINT32_MAX;
-    if (client.sort && !table_sort_by(&client.view, client.sort))
-        return options_complain(&client.options, "%s: no column; columns are %s", client.sort,
-                                option_rows[SORT - 1].complete);
-    if (client.json)
-        json_write(stdout, &client.view);
-    else if (client.once || !show_live())
-        show_once(&client.view);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("behemoth-client: standard output");
-        return EXIT_FAILED;
-    }
-    return reader_raw(&client.reader, BEHEMOTHS_SUMMARY_STATUS) ? EXIT_GOOD : EXIT_AWAY;
 }
 
 int main(int argc, char **argv)
 {
+    struct view *view = &client.view;
+    char installed[READER_LANGUAGES];
     client.style = style_begin();
-    int code = read_options(argc, argv);
+    int code = options_read(&client.options, &tool, argc, argv, OPTION_TARGETS(targets), take);
     if (code >= 0)
         return code;
-    if (!has_language())
-        return EXIT_FAILED;
+    if (client.json && client.has_kind && view->kind != VIEW_LIST)
+        return options_complain(&client.options, "--json cannot be combined with field or tree");
+    client.once |= client.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
+    if (!client.has_kind)
+        view->kind = client.once ? VIEW_LIST : VIEW_FIELD;
+    if (strcmp(client.language, "009") != 0 &&
+        !language_installed(client.machine, client.language, installed))
+        errx(EXIT_FAILED, "language %s is not installed%s; installed are:%s", client.language,
+             client.machine ? " there" : "", installed);
     LSTATUS status = reader_open(&client.reader, client.machine, client.language);
     bool registered = status == ERROR_SUCCESS;
     if (!status)
         status = reader_read(&client.reader);
-    code = status ? explain(status, registered) : show();
+    view->reader = &client.reader;
+    view->sort = UINT32_MAX;
+    if (status)
+        code = explain(status, registered);
+    else if (client.sort && !table_sort_by(view, client.sort))
+        code = options_complain(&client.options, "%s: no column; columns are %s", client.sort,
+                                option_rows[SORT - 1].complete);
+    else if (client.json)
+        json_write(stdout, view);
+    else if (client.once || !show_live())
+        show_once(view);
+    if (code < 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+        warn("standard output");
+        code = EXIT_FAILED;
+    } else if (code < 0) {
+        code = reader_raw(view->reader, BEHEMOTHS_SUMMARY_STATUS) ? EXIT_GOOD : EXIT_AWAY;
+    }
     reader_close(&client.reader);
     return code;
 }

@@ -64,8 +64,8 @@ bool table_sort_by(struct view *view, const char *word)
     return false;
 }
 
-/* Finds the families, in linear time; `order` gets the positions, each after the mother's. False: no
- * memory. */
+/* Finds the families, in linear time; `order` gets the positions, each after the mother's. False:
+ * no memory. */
 static bool find_families(struct view *view, size_t *order)
 {
     const struct reader *reader = view->reader;

@@ -111,14 +111,18 @@ FILE *terminal_frame(void)
     return frame = open_memstream(&frame_text, &frame_bytes);
 }
 
-/* Draws the lines of a text that have changed, or all lines (`whole`), and `keys` in the last
- * line. */
-static void draw_lines(FILE *out, const char *text, const char *keys, bool whole)
+void terminal_show(const char *keys, bool whole)
 {
+    char *screen = NULL;
+    size_t size = 0;
     int columns, rows;
+    FILE *out = open_memstream(&screen, &size);
     terminal_size(&columns, &rows);
-    fputs(whole ? "\033[2J" : "", out);
-    for (int row = 0; row < rows && row < LINES; row++) {
+    bool good = fclose(frame) == 0 && out;
+    const char *text = good ? frame_text : "";
+    if (good && whole)
+        fputs("\033[2J", out);
+    for (int row = 0; good && row < rows && row < LINES; row++) {
         const char *line = row + 1 < rows ? text : keys;
         size_t bytes = strcspn(line, "\n");
         text += row + 1 < rows ? bytes + (text[bytes] == '\n') : 0;
@@ -130,15 +134,6 @@ static void draw_lines(FILE *out, const char *text, const char *keys, bool whole
         free(shown[row]);
         shown[row] = strndup(line, bytes);
     }
-}
-
-void terminal_show(const char *keys, bool whole)
-{
-    char *screen = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&screen, &size);
-    if (fclose(frame) == 0 && out)
-        draw_lines(out, frame_text, keys, whole);
     if (out && fclose(out) == 0)
         put(screen, size);
     free(screen);
@@ -154,13 +149,25 @@ static bool input_within(int milliseconds)
     return poll(&input, 1, milliseconds) > 0;
 }
 
-/* Reads the rest of a key after an escape: "[A", "OA", "[5~". Bytes that follow at once belong to
- * the key. */
-static int escape_key(void)
+int terminal_key(int milliseconds)
 {
     static const char keys[] = "ABCDHF56"; /* last bytes of the keys KEY_UP, KEY_DOWN, ... */
+    unsigned char byte;
     char text[16] = "", last = 0;
     size_t used = 0;
+    bool pressed = !resized && input_within(milliseconds);
+    if (resized) {
+        resized = 0;
+        return KEY_RESIZE;
+    }
+    ssize_t count = pressed ? read(STDIN_FILENO, &byte, 1) : -1;
+    if (!pressed || (count < 0 && errno == EINTR))
+        return KEY_NONE;
+    if (count <= 0)
+        return KEY_END;
+    if (byte != '\033')
+        return byte;
+    /* the rest of "[A", "OA", "[5~" follows the escape at once */
     while (used + 1 < sizeof text && input_within(KEY_MS) && read(STDIN_FILENO, &last, 1) == 1) {
         text[used++] = last;
         if (used > 1 && last >= '@' && last <= '~')
@@ -170,22 +177,4 @@ static int escape_key(void)
         last = text[1] == '1' ? 'H' : text[1] == '4' ? 'F' : text[1];
     const char *found = used > 1 ? strchr(keys, last) : NULL;
     return found ? KEY_UP + (int)(found - keys) : KEY_NONE;
-}
-
-int terminal_key(int milliseconds)
-{
-    unsigned char byte;
-    bool pressed = !resized && input_within(milliseconds);
-    if (resized) {
-        resized = 0;
-        return KEY_RESIZE;
-    }
-    if (!pressed)
-        return KEY_NONE;
-    ssize_t count = read(STDIN_FILENO, &byte, 1);
-    if (count < 0 && errno == EINTR)
-        return KEY_NONE;
-    if (count <= 0)
-        return KEY_END;
-    return byte == '\033' ? escape_key() : byte;
 }
