@@ -224,34 +224,27 @@ static LSTATUS read_herd(struct reader *reader, opl_block *block)
     return ERROR_SUCCESS;
 }
 
-static LSTATUS read_summary(struct reader *reader, opl_block *block)
-{
-    opl_counter_view counters[READER_SYMBOLS];
-    opl_object_view object = {0};
-    opl_instance_view instance = {0};
-    if (!find_object(reader, block, BEHEMOTHS_SUMMARY, &object, counters) ||
-        !opl_object_next_instance(block, &object, &instance))
-        return ERROR_FILE_NOT_FOUND;
-    for (size_t i = 0; i < READER_SYMBOLS; i++) {
-        struct reader_pair *pair = &reader->pairs[i], was = *pair;
-        *pair = (struct reader_pair){.was_there = was.there, .before = was.now};
-        pair->there = counters[i].offset > 0 &&
-                      opl_counter_sample(block, &object, &instance, &counters[i], &pair->now);
-    }
-    return ERROR_SUCCESS;
-}
-
 /* Reads into separate memory; the shown data is replaced only if the whole answer is valid. */
 LSTATUS reader_take(struct reader *reader, const void *data, size_t size)
 {
     opl_block block;
+    opl_counter_view counters[READER_SYMBOLS];
+    opl_object_view object = {0};
+    opl_instance_view instance = {0};
     struct reader fresh = *reader;
     if (opl_block_init(&block, data, size) != OPL_BLOCK_GOOD)
         return ERROR_INVALID_DATA;
     opl_block_system_name(&block, fresh.machine, sizeof fresh.machine);
     LSTATUS status = read_herd(&fresh, &block);
-    if (!status)
-        status = read_summary(&fresh, &block);
+    if (!status && (!find_object(&fresh, &block, BEHEMOTHS_SUMMARY, &object, counters) ||
+                    !opl_object_next_instance(&block, &object, &instance)))
+        status = ERROR_FILE_NOT_FOUND;
+    for (size_t i = 0; !status && i < READER_SYMBOLS; i++) {
+        struct reader_pair *pair = &fresh.pairs[i], was = *pair;
+        *pair = (struct reader_pair){.was_there = was.there, .before = was.now};
+        pair->there = counters[i].offset > 0 &&
+                      opl_counter_sample(&block, &object, &instance, &counters[i], &pair->now);
+    }
     if (block.fault)
         status = ERROR_INVALID_DATA;
     free(status ? fresh.all : reader->all);
@@ -277,24 +270,22 @@ int64_t reader_raw(const struct reader *reader, unsigned symbol)
     return reader->pairs[symbol / 2].now.first;
 }
 
-static PDH_RAW_COUNTER raw_of(const opl_sample *sample)
-{
-    return (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_VALID_DATA,
-                             .FirstValue = sample->first,
-                             .SecondValue = sample->second,
-                             .MultiCount = sample->multi_count};
-}
-
 double reader_summary(const struct reader *reader, unsigned symbol)
 {
     const struct reader_pair *pair = &reader->pairs[symbol / 2];
+    const opl_sample *samples[2] = {&pair->now, &pair->before};
     const DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE;
-    PDH_RAW_COUNTER now = raw_of(&pair->now), before = raw_of(&pair->before);
+    PDH_RAW_COUNTER raw[2];
     PDH_FMT_COUNTERVALUE value;
     LONGLONG time_base = pair->now.time_base;
+    for (int i = 0; i < 2; i++)
+        raw[i] = (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_VALID_DATA,
+                                   .FirstValue = samples[i]->first,
+                                   .SecondValue = samples[i]->second,
+                                   .MultiCount = samples[i]->multi_count};
     bool good = pair->there &&
-                !PdhFormatFromRawValue(pair->now.type, format, &time_base, &now,
-                                       pair->was_there ? &before : NULL, &value) &&
+                !PdhFormatFromRawValue(pair->now.type, format, &time_base, &raw[0],
+                                       pair->was_there ? &raw[1] : NULL, &value) &&
                 value.CStatus <= PDH_CSTATUS_NEW_DATA;
     return good ? value.doubleValue : NAN;
 }

@@ -112,17 +112,6 @@ static json_t *json_value(const struct view *view, const struct reader_behemoth 
                                                  : json_integer((json_int_t)value);
 }
 
-static json_t *json_behemoth(const struct view *view, size_t at)
-{
-    const struct reader_behemoth *one = &view->reader->all[at];
-    bool has_mother = one->mother >= 0 && (uint64_t)one->mother < view->reader->count;
-    json_t *ret = json_pack("{s:I, s:n, s:o}", "position", (json_int_t)at, "name", "mother",
-                            has_mother ? json_integer(one->mother) : json_null());
-    for (size_t i = 0; i < COLUMNS; i++)
-        json_object_set_new(ret, table_columns[i].word, json_value(view, one, &table_columns[i]));
-    return ret;
-}
-
 void json_write(FILE *out, const struct view *view)
 {
     const struct reader *reader = view->reader;
@@ -142,8 +131,16 @@ void json_write(FILE *out, const struct view *view)
     for (size_t i = 0; i < COLUMNS; i++)
         json_object_set_new(titles, table_columns[i].word,
                             json_text(reader_title(reader, table_columns[i].symbol)));
-    for (size_t i = 0; order && i < reader->count; i++)
-        json_array_append_new(herd, json_behemoth(view, order[i]));
+    for (size_t i = 0; order && i < reader->count; i++) {
+        const struct reader_behemoth *one = &reader->all[order[i]];
+        bool has_mother = one->mother >= 0 && (uint64_t)one->mother < reader->count;
+        json_t *json = json_pack("{s:I, s:n, s:o}", "position", (json_int_t)order[i], "name",
+                                 "mother", has_mother ? json_integer(one->mother) : json_null());
+        for (size_t j = 0; j < COLUMNS; j++)
+            json_object_set_new(json, table_columns[j].word,
+                                json_value(view, one, &table_columns[j]));
+        json_array_append_new(herd, json);
+    }
     free(order);
     json_object_set_new(all, "language", json_text(reader->language));
     json_object_set_new(all, "titles", titles);

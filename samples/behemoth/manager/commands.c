@@ -197,19 +197,14 @@ int command_list(void)
 
 /* ---- create, kill ---- */
 
-static uint32_t or_none(int64_t number)
-{
-    return number < 0 ? BEHEMOTH_NONE : (uint32_t)number;
-}
-
 /* Creates a behemoth. Mistakes for which the server's status would have no details are found here,
  * before the request is sent. */
 int command_create(void)
 {
     struct behemoth_create wanted = {.sex = manager.sex,
-                                     .age = manager.age < 0 ? 0 : (uint32_t)manager.age,
-                                     .x = or_none(manager.x),
-                                     .y = or_none(manager.y)};
+                                     .age = (uint32_t)manager.age,
+                                     .x = (uint32_t)manager.x, /* -1 becomes BEHEMOTH_NONE */
+                                     .y = (uint32_t)manager.y};
     const char *name = manager.arg_count > 0 ? manager.args[0] : "";
     if (strlen(name) >= BEHEMOTH_NAME)
         return options_complain(&manager.options, "a name has at most 23 characters");

@@ -87,7 +87,7 @@ static const struct tool tool = {
         "the name is ambiguous, 4 no server answers, 5 access denied.\n",
 };
 
-struct manager manager = {.sex = BEHEMOTH_NONE, .age = -1, .x = -1, .y = -1, .interval = 0.5};
+struct manager manager = {.sex = BEHEMOTH_NONE, .x = -1, .y = -1, .interval = 0.5};
 
 /* ---- the connection ---- */
 

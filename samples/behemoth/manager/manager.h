@@ -18,7 +18,7 @@ extern struct manager {
     struct behemoth_line line;
     bool json, reverse;
     const char *sort;
-    /* sex, age, place and mother of the behemoth to create; age, x and y: -1 if not given */
+    /* sex, age, place and mother of the behemoth to create; x and y: -1 if not given */
     uint32_t sex;
     int64_t age, x, y;
     const char *mother;

@@ -147,17 +147,6 @@ static void request(bool alone)
         behemoth_now() + (slow ? OVERDUE_MS : state.cache);
 }
 
-/* Sets `now`, from the server or from the cache. If only the summary is wanted (`alone`), the herd
- * is not requested; a recent answer with the herd includes the summary. */
-static void take(bool alone)
-{
-    int64_t begun = behemoth_now();
-    if (begun >= state.next && (!alone || begun >= state.summary_next))
-        request(alone);
-    now = alone && state.summary.heard > state.whole.heard ? state.summary : state.whole;
-    mean_base = (uint64_t)now.herd.count * now.herd.lifetime;
-}
-
 /* ---- times and lists ---- */
 
 /* The objects' clock counts from the start of the system, independent of the time of day, so its
@@ -229,27 +218,6 @@ static DWORD number(const char *key, const char *name, DWORD otherwise)
                : value;
 }
 
-static void read_settings(void)
-{
-    DWORD size = sizeof state.socket;
-    if (RegGetValueA(HKEY_LOCAL_MACHINE, SERVICE "\\Parameters", "Socket", RRF_RT_REG_SZ, NULL,
-                     state.socket, &size) != ERROR_SUCCESS)
-        state.socket[0] = 0;
-    state.cache = number(SERVICE "\\Parameters", "Cache Milliseconds", CACHE_MS);
-    state.deadline = number(SERVICE "\\Parameters", "Deadline Milliseconds", DEADLINE_MS);
-    state.first_counter = number(SERVICE "\\Performance", "First Counter", 0);
-    state.next = state.summary_next = INT64_MIN;
-}
-
-/* Does the query consist of the summary's number only? */
-static bool wants_summary(LPCWSTR query)
-{
-    uint64_t value = 0;
-    for (; query && *query >= '0' && *query <= '9' && value <= UINT32_MAX; query++)
-        value = value * 10 + (uint64_t)(*query - '0');
-    return query && !*query && value == state.first_counter + summary.index;
-}
-
 static const opl_object *const objects[] = {&behemoth, &summary, &kin};
 OPL_TABLES("Behemoth", objects, NULL, Open, Collect, Close);
 static opl_entry *entry;
@@ -263,18 +231,38 @@ OPL_EXPORTED DWORD APIENTRY Close(void);
 
 DWORD APIENTRY Open(LPWSTR devices)
 {
+    DWORD size = sizeof state.socket;
     pthread_mutex_lock(&lock);
-    if (!entry)
-        read_settings();
+    if (!entry) {
+        if (RegGetValueA(HKEY_LOCAL_MACHINE, SERVICE "\\Parameters", "Socket", RRF_RT_REG_SZ, NULL,
+                         state.socket, &size) != ERROR_SUCCESS)
+            state.socket[0] = 0;
+        state.cache = number(SERVICE "\\Parameters", "Cache Milliseconds", CACHE_MS);
+        state.deadline = number(SERVICE "\\Parameters", "Deadline Milliseconds", DEADLINE_MS);
+        state.first_counter = number(SERVICE "\\Performance", "First Counter", 0);
+        state.next = state.summary_next = INT64_MIN;
+    }
     DWORD result = opl_entry_open_1(&entry, &opl_tables_1, devices);
     pthread_mutex_unlock(&lock);
     return result;
 }
 
+/* Sets `now`, from the server or from the cache, and answers from it. If the query consists of the
+ * summary's number only, the herd is not requested; a recent answer with the herd includes the
+ * summary. */
 DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
+    uint64_t only = 0;
+    LPCWSTR at = query;
+    for (; at && *at >= '0' && *at <= '9' && only <= UINT32_MAX; at++)
+        only = only * 10 + (uint64_t)(*at - '0');
     pthread_mutex_lock(&lock);
-    take(wants_summary(query));
+    bool alone = at && !*at && only == state.first_counter + summary.index;
+    int64_t begun = behemoth_now();
+    if (begun >= state.next && (!alone || begun >= state.summary_next))
+        request(alone);
+    now = alone && state.summary.heard > state.whole.heard ? state.summary : state.whole;
+    mean_base = (uint64_t)now.herd.count * now.herd.lifetime;
     DWORD result = opl_entry_collect_1(entry, query, data, bytes, types);
     pthread_mutex_unlock(&lock);
     return result;

@@ -144,19 +144,6 @@ static bool receive(struct peer *peer)
     return peer->fd >= 0 && (peer->due > 0 || send_answer(peer));
 }
 
-static bool serve_one(struct peer *peer, short ready)
-{
-    if (ready & (POLLERR | POLLNVAL))
-        return false;
-    if (peer->due > 0) /* this client waits for its answer */
-        return !(ready & POLLHUP);
-    if (ready && !(peer->answer ? send_answer(peer) : receive(peer)))
-        return false;
-    int64_t idle = behemoth_now() - peer->since;
-    return peer->due > 0 ||
-           (peer->answer ? idle <= TAKE_ANSWER_MS : peer->have == 0 || idle <= HALF_REQUEST_MS);
-}
-
 /* Only open connections are polled, because poll fails with more entries than the limit of
  * descriptors. */
 void peers_serve(int milliseconds, const sigset_t *mask)
@@ -165,7 +152,7 @@ void peers_serve(int milliseconds, const sigset_t *mask)
         {.fd = listening, .events = POLLIN}
     };
     struct peer *of[PEERS + 1];
-    struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    struct timespec wait = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
     nfds_t count = 1;
     for (struct peer *peer = all; peer < all + PEERS; peer++) {
         short events = peer->due > 0 ? 0 : peer->answer ? POLLOUT : POLLIN;
@@ -174,12 +161,22 @@ void peers_serve(int milliseconds, const sigset_t *mask)
         of[count] = peer;
         polled[count++] = (struct pollfd){.fd = peer->fd, .events = events};
     }
-    int ready = ppoll(polled, count, &limit, mask);
+    int ready = ppoll(polled, count, &wait, mask);
     if (ready < 0 && errno == EINVAL) /* the limit of descriptors was lowered below what is open */
         free_place();
     for (nfds_t i = 1; i < count; i++) {
-        if (of[i]->fd >= 0 && !serve_one(of[i], ready > 0 ? polled[i].revents : 0))
-            hang_up(of[i]);
+        struct peer *peer = of[i];
+        short event = ready > 0 ? polled[i].revents : 0;
+        bool good = !(event & (POLLERR | POLLNVAL));
+        if (peer->due > 0) /* this client waits for its answer */
+            good = good && !(event & POLLHUP);
+        else if (good && event && peer->fd >= 0)
+            good = peer->answer ? send_answer(peer) : receive(peer);
+        int64_t limit = peer->answer     ? TAKE_ANSWER_MS
+                        : peer->have > 0 ? HALF_REQUEST_MS
+                                         : INT64_MAX;
+        if (!good || (peer->due == 0 && behemoth_now() - peer->since > limit))
+            hang_up(peer);
     }
     if (ready > 0 && polled[0].revents)
         accept_one();
