@@ -8,6 +8,7 @@
 #include "reader.h"
 
 enum view_kind { VIEW_FIELD, VIEW_TREE, VIEW_LIST, VIEW_KINDS };
+extern const char *const view_names[VIEW_KINDS];
 
 /*
  * Families: each behemoth below its mother. One without a mother, or whose mother is not in the
@@ -20,7 +21,11 @@ struct kin {
 };
 
 struct view {
-    const struct reader *reader;
+    struct reader *reader;
+    struct text_style style;
+    double interval; /* seconds between two queries */
+    int64_t most;    /* number of rows to print; 0: all */
+    bool help;       /* the keys are shown */
     enum view_kind kind;
     int columns, rows; /* 0: no limit */
     LSTATUS failed;    /* status of the last query; if not 0, older data is shown */
@@ -50,6 +55,12 @@ struct column {
     bool in_tree;
 };
 extern const struct column table_columns[COLUMNS];
+
+/* Shows the view until the user leaves; if a later query fails, the last data stays, with a
+ * message. False: there is no terminal. */
+bool screen_live(struct view *view);
+/* Prints the view once; lines of a file have any length. */
+void screen_once(struct view *view);
 
 /* Draws the list or the tree, in at most `rows` lines; 0: all. */
 void table_draw(FILE *out, struct view *view, int rows);
