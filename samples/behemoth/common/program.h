@@ -12,17 +12,9 @@
  * first, and passes them on to the server. The herd's parameters are options, too: the n-th,
  * counted from 0, is SERVER_PARAMETER + n. */
 extern const struct option_row behemoth_server_rows[];
-enum {
-    SERVER_SOCKET = 1,
-    SERVER_STATE,
-    SERVER_SAVE_EVERY,
-    SERVER_SEED,
-    SERVER_COUNT,
-    SERVER_SINCE,
-    SERVER_FORWARD,
-    SERVER_PARAMETER,
-    SERVER_OPTIONS = SERVER_PARAMETER + 6 /* the first id that is free for another program */
-};
+enum { SERVER_SOCKET = 1, SERVER_STATE, SERVER_SAVE_EVERY, SERVER_SEED, SERVER_COUNT };
+enum { SERVER_SINCE = SERVER_COUNT + 1, SERVER_FORWARD, SERVER_PARAMETER };
+enum { SERVER_OPTIONS = SERVER_PARAMETER + 6 }; /* the first id that is free for other programs */
 
 /* Takes an option that has no target, or a plain word (OPTION_ARGUMENT). Returns what is wrong with
  * the value, or NULL. */

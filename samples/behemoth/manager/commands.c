@@ -18,47 +18,37 @@ const char *sex_word(uint32_t sex)
 
 /* ---- finding a behemoth ---- */
 
-/* Returns how many behemoths have `word` as their number or name, or (`whole` is false) a name that
- * begins with `word`. *ret is the first of these behemoths. `list`: prints them. */
-static uint32_t matches(const struct behemoth_herd *herd, const char *word, bool whole, bool list,
-                        const struct behemoth **ret)
-{
-    int64_t id = 0; /* no behemoth has this number */
-    uint32_t count = 0;
-    options_number(word, 1, INT64_MAX, &id);
-    for (uint32_t i = 0; i < herd->count; i++) {
-        const struct behemoth *is = &behemoth_all(herd)[i];
-        if (is->id != (uint64_t)id &&
-            strncasecmp(is->name, word, whole ? sizeof is->name : strlen(word)) != 0)
-            continue;
-        *ret = count == 0 ? is : *ret;
-        if (list)
-            fprintf(stderr, "%s %s (%" PRIu64 ")", count > 0 ? "," : "", is->name, is->id);
-        count++;
-    }
-    return count;
-}
-
 /* A behemoth by number, or by name in any case. NULL, after a message: no behemoth matches, or
  * several do. */
 static const struct behemoth *find(const struct behemoth_herd *herd, const char *word)
 {
     const struct behemoth *found = NULL;
-    uint32_t count = matches(herd, word, true, false, &found);
-    if (count == 1)
-        return found;
-    if (count > 1)
-        fprintf(stderr, "behemoth-manager: %u behemoths have the name '%s'; give a number:",
-                (unsigned)count, word);
-    else
-        fprintf(stderr,
-                "behemoth-manager: no living behemoth has the name or number '%s'; "
-                "names that begin with it:",
-                word);
-    if (matches(herd, word, count > 1, true, &found) == 0)
-        fputs(" none", stderr);
-    fputs(".\n", stderr);
-    return NULL;
+    uint32_t counts[2] = {0}; /* [1]: `word` is the number or name; [0]: the name begins with it */
+    char *lists[2];
+    size_t size;
+    FILE *out[2] = {open_memstream(&lists[0], &size), open_memstream(&lists[1], &size)};
+    int64_t id = 0; /* no behemoth has this number */
+    if (!out[0] || !out[1])
+        return NULL;
+    options_number(word, 1, INT64_MAX, &id);
+    for (uint32_t i = 0; i < herd->count; i++) {
+        const struct behemoth *is = &behemoth_all(herd)[i];
+        bool whole = is->id == (uint64_t)id || strcasecmp(is->name, word) == 0;
+        if (whole || strncasecmp(is->name, word, strlen(word)) == 0)
+            fprintf(out[whole], "%s %s (%" PRIu64 ")", counts[whole]++ > 0 ? "," : "", is->name,
+                    is->id);
+        found = whole ? is : found;
+    }
+    fclose(out[0]);
+    fclose(out[1]);
+    if (counts[1] > 1)
+        warnx("%u behemoths have the name '%s'; give a number:%s.", counts[1], word, lists[1]);
+    if (counts[1] == 0)
+        warnx("no living behemoth has the name or number '%s'; names that begin with it:%s.", word,
+              counts[0] > 0 ? lists[0] : " none");
+    free(lists[0]);
+    free(lists[1]);
+    return counts[1] == 1 ? found : NULL;
 }
 
 /* ---- status and list ---- */

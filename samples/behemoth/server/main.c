@@ -6,12 +6,18 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+enum { EXIT_SECOND = 3 };       /* another server uses the same herd or socket */
 enum { FORWARD_MOST = 100000 }; /* the most ticks of one request */
 /* TICK: the credit that a tick costs. BUSY_MS: milliseconds of ticks before clients are served. */
 enum { TICK = 1000000, BUSY_MS = 2 };
@@ -257,6 +263,73 @@ static int read_options(int argc, char **argv)
     }
     service.state = service.state ? service.state : usual_state();
     return -1;
+}
+
+/* ---- the socket, and the locks that allow one server for each herd and socket; files of other
+ * programs with these names are kept ---- */
+
+/* Locks a file until the process ends. Returns 0, or an exit code after a message. A lock file
+ * contains the process number of the server that locked it, or nothing. */
+static int take_lock(const char *path, const char *what)
+{
+    char lock[4096 + 8], holder[32] = "";
+    make_folders(path);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    int fd = open(lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool taken = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    ssize_t bytes = fd < 0 ? -1 : pread(fd, holder, sizeof holder - 1, 0);
+    if (bytes < 0) {
+        warn("%s", lock);
+    } else if (strspn(holder, "0123456789") != (size_t)bytes) {
+        warnx("%s is not a lock file; move it away", lock);
+    } else if (!taken) {
+        warnx("process %s already uses %s (%s)", holder, what, path);
+        return EXIT_SECOND;
+    } else {
+        bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
+        if (ftruncate(fd, 0) < 0 || pwrite(fd, holder, (size_t)bytes, 0) < 0)
+            warn("%s", lock); /* not fatal: a second server cannot print our process number */
+        return 0;             /* the descriptor stays open, and the lock with it */
+    }
+    return EXIT_FAILED;
+}
+
+/* Takes the socket from systemd (sd_listen_fds(3)), or else a new one; *ret_own: the caller must
+ * remove the socket at the end. Returns 0, or an exit code after a message. */
+static int take_socket(const char *path, int *ret_fd, bool *ret_own)
+{
+    const char *process = secure_getenv("LISTEN_PID"), *count = secure_getenv("LISTEN_FDS");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat status;
+    int type = 0;
+    socklen_t size = sizeof type;
+    *ret_own = !process || !count || atol(process) != (long)getpid() || atoi(count) < 1 ||
+               getsockopt(3, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM;
+    if (!*ret_own) {
+        fcntl(3, F_SETFD, FD_CLOEXEC);
+        fcntl(3, F_SETFL, fcntl(3, F_GETFL) | O_NONBLOCK);
+        *ret_fd = 3;
+        return 0;
+    }
+    int code = take_lock(path, "this socket");
+    if (code)
+        return code;
+    bool there = lstat(path, &status) == 0;
+    if (there && !S_ISSOCK(status.st_mode)) {
+        warnx("%s is not a socket; move it away or use --socket", path);
+        return EXIT_FAILED;
+    }
+    /* This process has the lock, so an existing socket is left over from a server that was
+     * killed. */
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    *ret_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if ((there && unlink(path) < 0) || *ret_fd < 0 ||
+        bind(*ret_fd, (struct sockaddr *)&address, sizeof address) < 0 || chmod(path, 0666) < 0 ||
+        listen(*ret_fd, 64) < 0) {
+        warn("%s", path);
+        return EXIT_FAILED;
+    }
+    return 0;
 }
 
 int main(int argc, char **argv)

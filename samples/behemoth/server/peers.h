@@ -29,14 +29,4 @@ void peers_serve(int milliseconds, const sigset_t *mask);
 /* Sends all answers that are due at this tick or before, with `status`. */
 void peers_reached(uint64_t tick, enum behemoth_status status);
 
-/* ---- listen.c: the socket, and the locks that allow one server for each herd and socket ---- */
-
-enum { EXIT_SECOND = 3 }; /* another server uses the same herd or socket */
-
-/* Locks a file until the process ends. Returns 0, or an exit code after a message. */
-int take_lock(const char *path, const char *what);
-/* The socket from systemd (sd_listen_fds(3)), or else a new one; *ret_own: the caller must remove
- * the socket at the end. Returns 0, or an exit code after a message. */
-int take_socket(const char *path, int *ret_fd, bool *ret_own);
-
 #endif
