@@ -65,26 +65,8 @@ static uint32_t step(struct herd *herd, uint32_t from, int64_t limit)
     return (uint32_t)(to < (uint64_t)limit ? to : (uint64_t)limit - 1);
 }
 
-bool herd_capacity(struct herd *herd, size_t count)
-{
-    if (count <= herd->capacity)
-        return true;
-    size_t capacity = herd->capacity > 0 ? herd->capacity : 64;
-    while (capacity < count)
-        capacity *= 2;
-    struct animal *all = realloc(herd->all, capacity * sizeof *all);
-    if (all)
-        herd->all = all;
-    uint32_t *moved = all ? realloc(herd->moved, capacity * sizeof *moved) : NULL;
-    if (!moved)
-        return false;
-    herd->moved = moved;
-    herd->capacity = capacity;
-    return true;
-}
-
-/* Adds a behemoth at the end; `mother` is a position or BEHEMOTH_NONE; `sex` BEHEMOTH_NONE: random.
- * NULL: no memory. */
+/* Adds a behemoth at the end; `mother` is a position or BEHEMOTH_NONE; `sex` BEHEMOTH_NONE:
+ * random. */
 static struct animal *add(struct herd *herd, uint32_t mother, uint32_t sex)
 {
     static const char *const names[2][12] = {
@@ -93,8 +75,6 @@ static struct animal *add(struct herd *herd, uint32_t mother, uint32_t sex)
         {"Anna",  "Berta", "Clara", "Dora",   "Emma", "Frida",  "Greta",  "Helga", "Irina", "Jelena",
          "Katja",   "Lena"},
     };
-    if (!herd_capacity(herd, herd->count + 1))
-        return NULL;
     struct animal *animal = &herd->all[herd->count++];
     struct behemoth *is = &animal->is;
     uint64_t lifetime = (uint64_t)herd->parameters[HERD_LIFETIME];
@@ -128,29 +108,31 @@ static void make_older(const struct herd *herd, struct animal *animal, uint64_t 
     grow(herd, animal);
 }
 
-/* Adds an adult without a mother, in the middle of its life. False: no memory. */
-static bool found(struct herd *herd, uint32_t sex)
+/* Adds an adult without a mother, in the middle of its life. */
+static void found(struct herd *herd, uint32_t sex)
 {
     struct animal *animal = add(herd, BEHEMOTH_NONE, sex);
-    if (!animal)
-        return false;
     make_older(herd, animal, grown_at(herd) + below(herd, animal->dies - herd->ticks));
     herd->founded++;
-    return true;
 }
 
 /* ---- the herd ---- */
+
+bool herd_allocate(struct herd *herd)
+{
+    herd->all = malloc(BEHEMOTH_HERD_MAX * sizeof *herd->all);
+    herd->moved = malloc(BEHEMOTH_HERD_MAX * sizeof *herd->moved);
+    return herd->all && herd->moved;
+}
 
 bool herd_begin(struct herd *herd, const struct herd_beginning *beginning)
 {
     *herd = (struct herd){.chance = beginning->seed, .start = beginning->start, .next_id = 1};
     memcpy(herd->parameters, beginning->parameters, sizeof herd->parameters);
-    if (beginning->count > (uint64_t)herd->parameters[HERD_CAPACITY])
+    if (beginning->count > (uint64_t)herd->parameters[HERD_CAPACITY] || !herd_allocate(herd))
         return false;
-    for (uint64_t i = 0; i < beginning->count; i++) {
-        if (!found(herd, (uint32_t)(i % 2)))
-            return false;
-    }
+    for (uint64_t i = 0; i < beginning->count; i++)
+        found(herd, (uint32_t)(i % 2));
     return true;
 }
 
@@ -184,13 +166,13 @@ static void tombstone(struct herd *herd)
     herd->count = kept;
 }
 
-bool herd_tick(struct herd *herd)
+void herd_tick(struct herd *herd)
 {
     const uint64_t capacity = (uint64_t)herd->parameters[HERD_CAPACITY];
     const uint64_t lifetime = (uint64_t)herd->parameters[HERD_LIFETIME];
     const uint64_t children = (uint64_t)herd->parameters[HERD_CHILDREN];
     uint64_t grown[2] = {0};
-    bool deaths = false, good = true;
+    bool deaths = false;
     herd->ticks++;
     for (uint64_t i = 0; i < herd->count; i++) {
         struct animal *animal = &herd->all[i];
@@ -209,20 +191,19 @@ bool herd_tick(struct herd *herd)
         tombstone(herd);
     /* births are rarer the fuller the field */
     uint64_t living = grown[BEHEMOTH_MALE] > 0 ? herd->count : 0;
-    for (uint32_t i = 0; good && i < living && herd->count < capacity; i++) {
+    for (uint32_t i = 0; i < living && herd->count < capacity; i++) {
         if (herd->all[i].is.sex == BEHEMOTH_FEMALE &&
             age_of(herd, &herd->all[i]) >= grown_at(herd) &&
             below(herd, capacity * lifetime) < children * (capacity - herd->count)) {
-            good = add(herd, i, BEHEMOTH_NONE) != NULL;
-            herd->births += good;
+            add(herd, i, BEHEMOTH_NONE);
+            herd->births++;
         }
     }
     /* a sex without adults gets an adult, so that the herd does not die out */
     for (uint32_t sex = 0; sex < 2; sex++) {
         if (grown[sex] == 0 && herd->count < capacity)
-            good = found(herd, sex) && good;
+            found(herd, sex);
     }
-    return good;
 }
 
 /* ---- changes from outside ---- */
@@ -274,8 +255,6 @@ enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create
         return BEHEMOTH_FULL;
     struct animal *animal =
         add(herd, mother ? (uint32_t)(mother - herd->all) : BEHEMOTH_NONE, wanted->sex);
-    if (!animal)
-        return BEHEMOTH_FAILED;
     herd->births++;
     animal->is.x = wanted->x == BEHEMOTH_NONE ? animal->is.x : wanted->x;
     animal->is.y = wanted->y == BEHEMOTH_NONE ? animal->is.y : wanted->y;

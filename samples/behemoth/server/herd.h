@@ -33,8 +33,7 @@ struct herd {
     int64_t parameters[HERD_PARAMETERS];
     uint64_t count;
     struct animal *all; /* sorted by id, so mothers precede their children */
-    size_t capacity;
-    uint32_t *moved; /* the new position of each animal after others died */
+    uint32_t *moved;    /* the new position of each animal after others died */
 };
 
 struct herd_beginning {
@@ -46,10 +45,11 @@ struct herd_beginning {
 /* Begins a new herd. False: no memory, or more behemoths than the capacity. */
 bool herd_begin(struct herd *herd, const struct herd_beginning *beginning);
 void herd_end(struct herd *herd);
-/* Allocates memory for `count` animals; false: no memory. */
-bool herd_capacity(struct herd *herd, size_t count);
-/* Simulates one second. False: no memory, so there were no births. */
-bool herd_tick(struct herd *herd);
+/* Reserves memory for the largest herd, which the kernel provides as it is used. False: no
+ * memory. */
+bool herd_allocate(struct herd *herd);
+/* Simulates one second. */
+void herd_tick(struct herd *herd);
 /* Moves the beginning and all birthdays back in time, so that ticks that were run without waiting
  * lie in the past. */
 void herd_earlier(struct herd *herd, uint64_t seconds);

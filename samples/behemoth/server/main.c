@@ -133,12 +133,6 @@ static enum behemoth_status answer(const struct behemoth_head *head, const void 
 
 /* ---- life ---- */
 
-static void tick(void)
-{
-    if (!herd_tick(&service.herd))
-        warnx("no memory for another behemoth");
-}
-
 /* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
  * herd's time runs slower, so that clients are still answered. Requested ticks (BEHEMOTH_FORWARD)
  * are run without waiting, a few at a time between requests, and add no credit. Returns the
@@ -153,7 +147,7 @@ static int live(void)
     while ((forward ? service.herd.ticks < service.forward_to : service.credit >= TICK) &&
            behemoth_now() - now < BUSY_MS) {
         service.credit -= forward ? 0 : TICK;
-        tick();
+        herd_tick(&service.herd);
     }
     service.credit %= TICK;
     service.last = forward ? behemoth_now() : now;
@@ -189,7 +183,7 @@ static bool begin_life(void)
     if (service.since < 0)
         herd_earlier(&service.herd, (uint64_t)service.forward);
     for (int64_t i = 0; i < service.forward; i++)
-        tick();
+        herd_tick(&service.herd);
     service.last = behemoth_now();
     return true;
 }

@@ -96,9 +96,8 @@ static bool read_herd(struct herd *herd, FILE *file)
         (uint64_t)status.st_size != sizeof head + head.bytes)
         return false;
     size_t count = (size_t)herd->count;
-    return herd_capacity(herd, count > 0 ? count : 1) &&
-           fread(herd->all, sizeof *herd->all, count, file) == count && sum_of(herd) == head.sum &&
-           is_sensible(herd);
+    return herd_allocate(herd) && fread(herd->all, sizeof *herd->all, count, file) == count &&
+           sum_of(herd) == head.sum && is_sensible(herd);
 }
 
 enum state_result state_load(struct herd *herd, const char *path)
