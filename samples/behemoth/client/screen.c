@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shows the view once, or repeatedly on a terminal in full-screen mode, whose state is restored
  * however the program ends: by ANSI sequences and termios. The signal handler calls only functions
- * that are allowed in signal handlers: write, tcsetattr, sigaction, raise. */
+ * that are allowed in signal handlers: write, tcsetattr, signal, raise. */
 #include "view.h"
 
 #include <errno.h>
@@ -80,7 +80,6 @@ static void leave(void)
  * answer. */
 static void handle(int number)
 {
-    struct sigaction usual = {.sa_handler = SIG_DFL};
     int kept = errno;
     if (number != SIGWINCH)
         leave();
@@ -88,7 +87,7 @@ static void handle(int number)
         raise(SIGSTOP);
         enter();
     } else if (number != SIGWINCH) {
-        sigaction(number, &usual, NULL);
+        signal(number, SIG_DFL);
         raise(number);
     }
     resized = 1;
@@ -279,11 +278,10 @@ bool screen_live(struct view *view)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGSEGV,
                                   SIGBUS, SIGFPE,  SIGILL, SIGABRT, SIGTSTP, SIGWINCH};
-    struct sigaction action = {.sa_handler = handle};
     if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
         return false;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
+        signal(signals[i], handle);
     enter();
     view->rates = true;
     draw(view, true);

@@ -9,9 +9,8 @@
  * else, the server closes the connection without an answer.
  *
  * Clients that show values need one request only: BEHEMOTH_HERD, without a body, is answered by a
- * struct behemoth_herd and `count` structs behemoth, all of one moment. BEHEMOTH_SUMMARY returns
- * the struct behemoth_herd alone, for clients that do not need single behemoths. The other requests
- * change the herd; they are for root and for the user that the server runs as.
+ * struct behemoth_herd and `count` structs behemoth, all of one moment; BEHEMOTH_SUMMARY by the
+ * first alone. Requests that change the herd are for root and for the user that the server runs as.
  */
 #ifndef BEHEMOTH_EXCHANGE_H
 #define BEHEMOTH_EXCHANGE_H
@@ -38,12 +37,11 @@ enum behemoth_request {
     BEHEMOTH_KILL,       /* uint64_t id -> nothing */
     BEHEMOTH_PARAMETERS, /* -> struct behemoth_parameter... */
     BEHEMOTH_SET,        /* struct behemoth_parameter (name, value) -> nothing */
-    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing, when they have passed;
-     * other requests are served meanwhile */
-    BEHEMOTH_FORWARD,
-    BEHEMOTH_SAVE,   /* -> nothing, as soon as the herd is on the disk */
-    BEHEMOTH_STOP,   /* -> nothing; then the server saves the herd and ends */
-    BEHEMOTH_SUMMARY /* -> struct behemoth_herd; a server of an older build: BEHEMOTH_BAD */
+    BEHEMOTH_FORWARD,    /* uint64_t, at most 100,000 seconds of the herd's time, which pass without
+                          * waiting; meanwhile, other requests are served -> nothing */
+    BEHEMOTH_SAVE,       /* -> nothing, as soon as the herd is on the disk */
+    BEHEMOTH_STOP,       /* -> nothing; then the server saves the herd and ends */
+    BEHEMOTH_SUMMARY     /* -> struct behemoth_herd; a server of an older build: BEHEMOTH_BAD */
 };
 enum behemoth_status {
     BEHEMOTH_OK,
@@ -69,10 +67,9 @@ enum { BEHEMOTH_MALE, BEHEMOTH_FEMALE };
 
 struct behemoth {
     uint64_t id;
-    uint64_t mother;  /* her id; 0: none, or dead */
-    int64_t birthday; /* in the herd's time */
-    /* her position in the answer, lower than that of her children; BEHEMOTH_NONE: no mother */
-    uint32_t mother_position;
+    uint64_t mother;          /* her id; 0: none, or dead */
+    int64_t birthday;         /* in the herd's time */
+    uint32_t mother_position; /* in the answer, before her children; BEHEMOTH_NONE: no mother */
     uint32_t sex;
     uint32_t x, y;       /* metres */
     uint32_t weight;     /* kg */
@@ -83,20 +80,18 @@ struct behemoth {
 };
 
 struct behemoth_herd {
-    uint32_t each;  /* sizeof(struct behemoth) */
-    uint32_t count; /* number of struct behemoth that follow */
-    int64_t moment; /* time of day of this answer */
-    /* the herd's time at that moment; the herd's time has its own speed */
-    int64_t time;
+    uint32_t each;                    /* sizeof(struct behemoth) */
+    uint32_t count;                   /* number of struct behemoth that follow */
+    int64_t moment;                   /* time of day of this answer */
+    int64_t time;                     /* the herd's time at that moment, which has its own speed */
     uint64_t ticks;                   /* seconds of life so far */
     uint64_t founded, births, deaths; /* count is founded + births - deaths */
     uint64_t weight;                  /* sum, kg */
     uint64_t ages;                    /* sum of all ages, in seconds of the herd's time */
-    /* Both numbers are always equal, because each walk has as many left steps as right ones. */
-    uint64_t left_steps, right_steps;
-    uint32_t width, height; /* size of the field, metres */
-    uint64_t lifetime;      /* mean lifetime, in seconds */
-    uint64_t process;       /* process number of the server */
+    uint64_t left_steps, right_steps; /* always equal: a walk has as many left as right steps */
+    uint32_t width, height;           /* size of the field, metres */
+    uint64_t lifetime;                /* mean lifetime, in seconds */
+    uint64_t process;                 /* process number of the server */
 };
 
 struct behemoth_create {
@@ -104,8 +99,7 @@ struct behemoth_create {
     uint64_t mother;          /* 0: none */
     uint32_t sex;             /* BEHEMOTH_NONE: random */
     uint32_t age;             /* in seconds of the herd's time; not higher than the mother's */
-    /* BEHEMOTH_NONE: beside the mother, or anywhere if there is no mother */
-    uint32_t x, y;
+    uint32_t x, y;            /* BEHEMOTH_NONE: beside the mother; anywhere if there is none */
 };
 
 struct behemoth_parameter {
@@ -143,7 +137,6 @@ bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t wh
  * their children, terminated names. NULL: invalid. */
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd);
-/* Frees the received data. */
 void behemoth_line_end(struct behemoth_line *line);
 
 #endif

@@ -191,11 +191,17 @@ int command_list(void)
  * before the request is sent. */
 int command_create(void)
 {
-    struct behemoth_create wanted = {.sex = manager.sex,
+    const char *sex = manager.sex ? manager.sex : "";
+    bool female = strcmp(sex, "female") == 0, male = strcmp(sex, "male") == 0;
+    struct behemoth_create wanted = {.sex = female ? BEHEMOTH_FEMALE
+                                            : male ? BEHEMOTH_MALE
+                                                   : BEHEMOTH_NONE,
                                      .age = (uint32_t)manager.age,
                                      .x = (uint32_t)manager.x, /* -1 becomes BEHEMOTH_NONE */
                                      .y = (uint32_t)manager.y};
     const char *name = manager.arg_count > 0 ? manager.args[0] : "";
+    if (*sex && !female && !male)
+        return options_complain(&manager.options, "--sex must be male or female");
     if (strlen(name) >= BEHEMOTH_NAME)
         return options_complain(&manager.options, "a name has at most 23 characters");
     strcpy(wanted.name, name);

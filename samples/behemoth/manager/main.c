@@ -87,7 +87,7 @@ static const struct tool tool = {
         "the name is ambiguous, 4 no server answers, 5 access denied.\n",
 };
 
-struct manager manager = {.sex = BEHEMOTH_NONE, .x = -1, .y = -1, .interval = 0.5};
+struct manager manager = {.x = -1, .y = -1, .interval = 0.5};
 
 /* ---- the connection ---- */
 
@@ -155,7 +155,8 @@ const struct behemoth_herd *manager_look(uint32_t what)
 static const struct option_target targets[] = {
     [SOCKET] = OPTION_TEXT(manager.socket), [JSON] = OPTION_FLAG(manager.json),
     [SORT] = OPTION_TEXT(manager.sort), [REVERSE] = OPTION_FLAG(manager.reverse),
-    [MOTHER] = OPTION_TEXT(manager.mother), [AGE] = OPTION_WHOLE(manager.age, 0, 100000000),
+    [SEX] = OPTION_TEXT(manager.sex), [MOTHER] = OPTION_TEXT(manager.mother),
+    [AGE] = OPTION_WHOLE(manager.age, 0, 100000000),
     [X] = OPTION_WHOLE(manager.x, 0, 100000000), [Y] = OPTION_WHOLE(manager.y, 0, 100000000),
     [INTERVAL] = OPTION_SECONDS(manager.interval, 0.05, 3600), [SECONDS] = OPTION_WHOLE(manager.seconds, 1, 1000000),
 };
@@ -163,11 +164,6 @@ static const struct option_target targets[] = {
 
 static const char *take(int id, const char *value)
 {
-    if (id == SEX) {
-        bool female = strcmp(value, "female") == 0;
-        manager.sex = female ? BEHEMOTH_FEMALE : BEHEMOTH_MALE;
-        return female || strcmp(value, "male") == 0 ? NULL : "--sex must be male or female";
-    }
     manager.for_server |= id < SERVER_OPTIONS;
     if (id != OPTION_ARGUMENT)
         return NULL;

@@ -19,9 +19,8 @@ extern struct manager {
     bool json, reverse;
     const char *sort;
     /* sex, age, place and mother of the behemoth to create; x and y: -1 if not given */
-    uint32_t sex;
+    const char *sex, *mother;
     int64_t age, x, y;
-    const char *mother;
     double interval;
     int64_t seconds; /* how long to watch; 0: for ever */
     bool for_server; /* there were options for the server, which `start` passes on */

@@ -60,7 +60,7 @@ enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter
 /* Fills *ret except for the members moment and process. */
 void herd_summary(const struct herd *herd, struct behemoth_herd *ret);
 
-/* ---- state.c: the herd on disk, one file, replaced atomically ---- */
+/* ---- the herd on disk, one file, replaced atomically ---- */
 
 enum state_result {
     STATE_DONE,
