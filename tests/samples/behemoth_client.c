@@ -147,7 +147,6 @@ static void draw_view(FILE *out, enum view_kind kind)
 {
     view.kind = kind;
     summary_draw(out, &view);
-    trouble_draw(out, &view);
     if (kind == VIEW_FIELD)
         field_draw(out, &view, 42, 13);
     else
@@ -167,7 +166,7 @@ static char *drawn(enum view_kind kind)
     fclose(out);
     out = open_memstream(&text, &size);
     assert_non_null(out);
-    text_lines(out, whole, 0, (struct text_style){.utf8 = style.utf8});
+    text_line(out, whole, size, 0, (struct text_style){.utf8 = style.utf8});
     fclose(out);
     free(whole);
     return text;

@@ -27,8 +27,6 @@ static uint64_t metres(const struct reader_behemoth *one, unsigned symbol)
     return value < UINT32_MAX ? value : UINT32_MAX;
 }
 
-/* ---- the part that is shown ---- */
-
 static const unsigned axes[2] = {BEHEMOTH_X, BEHEMOTH_Y};
 
 /* How many metres are shown of the width (axis 0) or the height (1). */
@@ -62,8 +60,6 @@ void field_move(struct view *view, int right, int down)
     shift(view, 0, right * ((int64_t)part_of(view, 0) / 8 + 1));
     shift(view, 1, down * ((int64_t)part_of(view, 1) / 8 + 1));
 }
-
-/* ---- drawing ---- */
 
 /* Measures the field, and counts for each cell of it the behemoths. No counter has the size of the
  * field, so it is drawn as large as needed for all behemoths seen so far, rounded up to 10, 20, 50,

@@ -17,8 +17,6 @@
 
 enum { SMALLEST_SIZE = 65536, LARGEST_SIZE = 256 << 20, TITLE_BYTES = 128 };
 
-/* ---- language bases ---- */
-
 /* The size of an answer is not known before: if the buffer is too small, the query is repeated with
  * a larger buffer. One byte follows the buffer. */
 static LSTATUS query(HKEY data, const char *what, BYTE **block, DWORD *capacity, DWORD *ret_size)
@@ -139,15 +137,10 @@ const char *reader_title(const struct reader *reader, unsigned symbol)
 
 const char *reader_unit(const struct reader *reader, const char *english)
 {
-    static const char *const russian[][2] = {
-        {"kg", "кг"},
-        {"l",  "л"  },
-        {"m",  "м"  },
-        {"s",  "с"  }
-    };
-    for (size_t i = 0; strcmp(reader->language, "019") == 0 && i < 4; i++) {
-        if (strcmp(russian[i][0], english) == 0)
-            return russian[i][1];
+    static const char *const russian[] = {"kg", "кг", "l", "л", "m", "м", "s", "с"};
+    for (size_t i = 0; strcmp(reader->language, "019") == 0 && i < 8; i += 2) {
+        if (strcmp(russian[i], english) == 0)
+            return russian[i + 1];
     }
     return english;
 }
@@ -173,8 +166,6 @@ bool language_installed(const char *machine, const char *language, char out[READ
     RegCloseKey(registry);
     return found || used == 0; /* a machine that lists no languages is assumed to have all */
 }
-
-/* ---- the answer ---- */
 
 /* Finds an object, and its counter definitions by symbol, which are the same for all instances. A
  * counter that is not there has the offset 0. */
@@ -262,8 +253,6 @@ LSTATUS reader_read(struct reader *reader)
     LSTATUS status = query(reader->data, what, &reader->block, &reader->capacity, &size);
     return status ? status : reader_take(reader, reader->block, size);
 }
-
-/* ---- what the values mean ---- */
 
 int64_t reader_raw(const struct reader *reader, unsigned symbol)
 {

@@ -8,7 +8,6 @@
 #include "reader.h"
 
 enum view_kind { VIEW_FIELD, VIEW_TREE, VIEW_LIST, VIEW_KINDS };
-extern const char *const view_names[VIEW_KINDS];
 
 /*
  * Families: each behemoth below its mother. One without a mother, or whose mother is not in the
@@ -45,27 +44,9 @@ struct view {
     size_t families, strays, circles;
 };
 
-/* The columns for a behemoth: each row of table_columns defines one. */
-enum { COLUMN_NAME = 0, COLUMNS = 8 };
-struct column {
-    const char *word; /* the name for --sort and JSON */
-    unsigned symbol;  /* the column has this symbol's title */
-    const char *unit;
-    enum column_kind { KIND_NAME, KIND_SEX, KIND_AGE, KIND_NUMBER, KIND_DATE } kind;
-    bool in_tree;
-};
-extern const struct column table_columns[COLUMNS];
-
-/* Shows the view until the user leaves; if a later query fails, the last data stays, with a
- * message. False: there is no terminal. */
-bool screen_live(struct view *view);
-/* Prints the view once; lines of a file have any length. */
-void screen_once(struct view *view);
-
+enum { COLUMN_NAME, COLUMNS = 8 }; /* of the list */
 /* Draws the list or the tree, in at most `rows` lines; 0: all. */
 void table_draw(FILE *out, struct view *view, int rows);
-/* The positions in the list's order, which the caller frees; NULL: no memory. */
-size_t *table_order(const struct view *view);
 /* Sorts by the column with this English word or title; a minus before it, as in "-weight", sorts in
  * descending order. False: no such column. */
 bool table_sort_by(struct view *view, const char *word);
@@ -77,10 +58,8 @@ void field_zoom(struct view *view, bool closer);
 /* Moves the part that is shown by an eighth of its size: `right` and `down` are -1, 0 or 1. */
 void field_move(struct view *view, int right, int down);
 
-/* summary_draw draws the summary; trouble_draw draws a line if there is no new data. Both return
- * the number of lines. */
+/* Draws the summary, and a line if there is no new data. Returns the number of lines. */
 int summary_draw(FILE *out, const struct view *view);
-int trouble_draw(FILE *out, const struct view *view);
 /* Prints everything as JSON, with the same English names in every language; a value that is unknown
  * is null. */
 void json_write(FILE *out, const struct view *view);

@@ -43,8 +43,6 @@ bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes)
     return (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
 }
 
-/* ---- the connection ---- */
-
 /* Is this the user `behemoth`? getpwnam is not used, because it may query a slow directory
  * service. */
 static bool is_behemoth(uid_t user)
@@ -141,8 +139,6 @@ void behemoth_line_end(struct behemoth_line *line)
     free(line->body);
     *line = (struct behemoth_line){0};
 }
-
-/* ---- the herd in an answer ---- */
 
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd)
 {

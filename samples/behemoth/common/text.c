@@ -48,17 +48,6 @@ void text_line(FILE *out, const char *line, size_t bytes, int width, struct text
     }
 }
 
-void text_lines(FILE *out, const char *text, int width, struct text_style style)
-{
-    while (*text) {
-        size_t bytes = strcspn(text, "\n");
-        text_line(out, text, bytes, width, style);
-        text += bytes;
-        if (*text)
-            fputc(*text++, out);
-    }
-}
-
 static char *next_value(void)
 {
     static char values[8][TEXT_VALUE];

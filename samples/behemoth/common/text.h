@@ -28,10 +28,8 @@ struct text_style {
 
 /* Calls text_begin, and returns what standard output can show. */
 struct text_style style_begin(void);
-/* Prints a line, truncated after `width` columns (0: not truncated). */
+/* Prints a line, truncated after `width` columns; or, with width 0, a text of any length. */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
-/* Calls text_line for all lines of a text. */
-void text_lines(FILE *out, const char *text, int width, struct text_style style);
 /* Return texts that are valid until the eighth next call. age_text: "1:02:03" or "2d 01:02:03"; "-"
  * if the number is negative or too large. time_text: a FILETIME as UTC, "2026-11-22 16:30:05"; "-"
  * if it is out of range. */

@@ -39,8 +39,6 @@ static struct {
 static struct snapshot now;
 static uint64_t mean_base;
 
-/* ---- the tables ---- */
-
 static void list_herd(opl_listing *listing);
 static void list_kin(opl_listing *listing);
 static bool born(opl_reading *reading, uint64_t *ret);
@@ -110,8 +108,6 @@ static const opl_object kin = {
     OPL_COUNTERS(kin_counters), .default_counter = DESCENDANTS, .costly = true, .instances = true, .list = list_kin};
 /* clang-format on */
 
-/* ---- a snapshot ---- */
-
 /* Units of 100 ns since the start of the system. */
 static int64_t uptime(void)
 {
@@ -146,8 +142,6 @@ static void request(bool alone)
     *(alone && herd ? &state.summary_next : &state.next) =
         behemoth_now() + (slow ? OVERDUE_MS : state.cache);
 }
-
-/* ---- times and lists ---- */
 
 /* The objects' clock counts from the start of the system, independent of the time of day, so its
  * present time is always later than the times of birth. */
@@ -207,8 +201,6 @@ static void list_kin(opl_listing *listing)
 {
     list_all(listing, &kin);
 }
-
-/* ---- the provider ---- */
 
 static DWORD number(const char *key, const char *name, DWORD otherwise)
 {

@@ -20,8 +20,6 @@ const struct behemoth_parameter herd_parameters[HERD_PARAMETERS] = {
     [HERD_HEIGHT] = {"height",   500,  10, 1000000          },
 };
 
-/* ---- chance ---- */
-
 /* A random number: splitmix64 (Vigna), a counter whose bits are mixed. */
 static uint64_t chance(struct herd *herd)
 {
