@@ -145,8 +145,10 @@ static bool provider_select(opl_provider *provider, bool *ret_costly)
     }
     *ret_costly = false;
     for (size_t i = 0; i < provider->object_count; i++) {
+        if (!provider->objects[i].listing.requested)
+            continue;
         object_want(&provider->objects[i], provider);
-        *ret_costly |= provider->objects[i].listing.requested && provider->objects[i].is->costly;
+        *ret_costly |= provider->objects[i].is->costly;
     }
     return any;
 }
