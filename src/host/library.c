@@ -103,8 +103,8 @@ static bool library_is_shipped(const char *real_path)
 {
     const char *folder = shipped_folder();
     size_t length = folder ? strlen(folder) : 0;
-    return length && strncmp(real_path, folder, length) == 0 && real_path[length] == '/' &&
-           !strchr(real_path + length + 1, '/');
+    return length && strncmp(real_path, folder, length) == 0 &&
+           strrchr(real_path, '/') == real_path + length;
 }
 
 bool library_named_as_shipped(const char *library)
@@ -120,12 +120,10 @@ bool library_named_as_shipped(const char *library)
  * any other path must be absolute. */
 static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
 {
-    if (library[0] == '/')
-        return realpath(library, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
     bool shipped;
-    if (strchr(library, '/'))
-        return ERROR_MOD_NOT_FOUND;
-    FREE_AUTO char *path = place_library(library, &shipped);
+    FREE_AUTO char *path = library[0] == '/'      ? strdup(library)
+                           : strchr(library, '/') ? NULL
+                                                  : place_library(library, &shipped);
     return path && realpath(path, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
@@ -146,9 +144,11 @@ static const char *remedy(LSTATUS status, const char *why)
 {
     switch (status) {
     case ERROR_MOD_NOT_FOUND:
-        return *why ? "ldd -r lists what is missing: install it, or link the library with it"
-                    : "install the file, or correct the value Library of the provider's "
-                      "Performance key";
+        return strstr(why, ": file too short") || strstr(why, ": invalid ELF header")
+                   ? "the file is damaged, empty or not a library: install it again"
+               : *why ? "ldd -r lists what is missing: install it, or link the library with it"
+                      : "install the file, or correct the value Library of the provider's "
+                        "Performance key";
     case ERROR_ACCESS_DENIED:
         return "correct the owner and mode of the file and of the folders above it";
     case ERROR_DLL_INIT_FAILED:
