@@ -7,6 +7,7 @@
 #include "set.h"
 
 #include "../common/options.h"
+#include "../common/output-file.h"
 #include "../common/when.h"
 #include "../view/text.h"
 #include "base/base.h"
@@ -722,15 +723,19 @@ int set_load(bool user, const char *name, struct set **ret)
     return EXIT_MISSING;
 }
 
+static const char unprintable[] = "it has text that an XML file of 1 MiB cannot have";
+
 int set_export(struct set *set, const char *path)
 {
     size_t size;
     void *text = set_print(set, &size);
-    LSTATUS status = text ? file_replace(AT_FDCWD, path, 0640, text, size, NULL, NULL) : 0;
+    FILE *file = text ? output_file_open("logman", path) : NULL;
     if (!text)
-        return complain(set->name, "it has text that an XML file of 1 MiB cannot have");
+        return complain(set->name, unprintable);
+    if (file)
+        fwrite(text, 1, size, file);
     xmlFree(text);
-    return status ? complain_status(path, status) : EXIT_GOOD;
+    return file && output_file_close("logman", path, file) ? EXIT_GOOD : output_file_code();
 }
 
 int set_save(struct set *set, bool user)
@@ -739,8 +744,15 @@ int set_save(struct set *set, bool user)
     FREE_AUTO char *path = set_path(user, set->name, PLACE_SET);
     if (!folder || !path)
         return complain(set->name, "there is no home folder");
+    size_t size;
+    void *text = set_print(set, &size);
+    if (!text)
+        return complain(set->name, unprintable);
     LSTATUS status = file_make_folders(folder, user ? 0700 : 0755);
-    return status ? complain_status(folder, status) : set_export(set, path);
+    if (!status)
+        status = file_replace(AT_FDCWD, path, 0640, text, size, NULL, NULL);
+    xmlFree(text);
+    return status ? complain_status(path, status) : EXIT_GOOD;
 }
 
 int set_delete(bool user, const char *name)

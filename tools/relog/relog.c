@@ -193,15 +193,20 @@ static int take_arguments(struct relog *opts, int argc, char **argv, bool nested
     return id < 0 ? options_status(id) : wrong;
 }
 
+static bool is_compressed(const struct relog *opts)
+{
+    const char *dot = opts->output && !opts->list ? strrchr(opts->output, '.') : NULL;
+    return dot && strcmp(dot, ".zst") == 0;
+}
+
 /* Chooses the format if there is no -f: by the extension of the output, before .zst if it has that,
  * else BIN, as on Windows. */
-static int choose_format(struct relog *opts, const struct options *options)
+static void choose_format(struct relog *opts)
 {
     char name[PATH_MAX];
     snprintf(name, sizeof name, "%s", opts->output ? opts->output : "");
     char *dot = strrchr(name, '.');
-    bool compressed = dot && !opts->list && strcmp(dot, ".zst") == 0;
-    if (compressed) {
+    if (is_compressed(opts)) {
         *dot = '\0';
         dot = strrchr(name, '.');
     }
@@ -211,11 +216,6 @@ static int choose_format(struct relog *opts, const struct options *options)
         opts->format = sheet_format_of(dot + 1);
     if (!opts->format)
         opts->format = sheet_format_of("BIN");
-    if (compressed && (opts->append || opts->format->capture != PDH_LOG_TYPE_BINARY))
-        return options_complain(options, opts->append ? "-a cannot be used with .zst: a compressed "
-                                                        "capture is written as a whole"
-                                                      : "only BIN is written compressed (.zst)");
-    return 0;
 }
 
 static bool is_pipe(const char *input)
@@ -248,6 +248,10 @@ static int check_summary(const struct relog *opts, const struct options *options
 static int check_binary(struct relog *opts, const struct options *options)
 {
     opts->binary = opts->format->capture == PDH_LOG_TYPE_BINARY && opts->output && !opts->list;
+    if (is_compressed(opts) && (opts->append || !opts->binary))
+        return options_complain(options, opts->append ? "-a cannot be used with .zst: a compressed "
+                                                        "capture is written as a whole"
+                                                      : "only BIN is written compressed (.zst)");
     if (opts->binary && (opts->follow || opts->average || opts->renames.count))
         return options_complain(options,
                                 "-f BIN cannot be used with --follow, --average or --rename");
@@ -273,9 +277,8 @@ static int check(struct relog *opts)
     const struct options options = {.tool = &tool};
     if (!opts->inputs.count)
         return options_complain(&options, "FILE is missing: the capture to read");
-    int code = choose_format(opts, &options);
-    if (!code)
-        code = opts->summary ? check_summary(opts, &options) : check_binary(opts, &options);
+    choose_format(opts);
+    int code = opts->summary ? check_summary(opts, &options) : check_binary(opts, &options);
     if (code)
         return code;
     if (opts->append && !can_append(opts))
