@@ -74,6 +74,7 @@ struct sampler {
     bool sampled; /* at least one sample was taken */
     /* what could not be read or shown of a capture, and the status of damage; NULL, 0: none */
     char *loss;
+    char *unshown; /* what the last reading to the end did not show */
     PDH_STATUS damage;
     int damaged; /* damaged places that were met since the capture was opened */
     struct items values, ids, starts;
@@ -928,7 +929,12 @@ static void note_loss(struct sampler *sampler, PDH_STATUS status)
     if (torn || (DWORD)status == PDH_BINARY_LOG_CORRUPT)
         sampler->damage = (PDH_STATUS)PDH_BINARY_LOG_CORRUPT;
     add_loss(&sampler->loss, opl_capture_problem());
-    add_loss(&sampler->loss, opl_capture_unshown());
+    const char *text = opl_capture_unshown();
+    char *unshown = text ? strdup(text) : NULL;
+    if (!unshown)
+        return;
+    free(sampler->unshown);
+    sampler->unshown = unshown;
 }
 
 /* Takes the next sample of the capture and notes damaged places before it. NULL: no memory; a frame
@@ -949,6 +955,19 @@ static struct frame *take_undamaged(struct sampler *sampler, struct spec *spec)
     return frame;
 }
 
+/* Adds the counters of the other tables, too, when the last table that is left is read and an
+ * earlier one lost something: then each loss of the capture is counted once in this reading. */
+static void add_others(struct sampler *sampler)
+{
+    PDH_HCOUNTER handle;
+    for (size_t i = 0; i < sampler->count; i++)
+        if (!sampler->specs[i]->read)
+            return;
+    for (size_t i = 0; sampler->unshown && i < sampler->count; i++)
+        for (size_t c = 0; !sampler->specs[i]->counters && c < sampler->specs[i]->column_count; c++)
+            add_path(sampler, sampler->specs[i]->found[c].path, &handle);
+}
+
 /* Reads the capture once, for one table. False: the sampler must end. */
 static bool read_capture(struct sampler *sampler, struct spec *spec)
 {
@@ -962,8 +981,10 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
     if (status || !spec->counters)
         frame =
             empty_frame(source, status ? status : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, false);
-    else
+    else {
         add_counters(sampler, spec);
+        add_others(sampler);
+    }
     while (go_on && !frame && !was_removed(source, spec)) {
         frame = take_undamaged(sampler, spec);
         if (!frame || frame->status)
@@ -1000,8 +1021,10 @@ static void run_capture(struct sampler *sampler)
             }
         struct frame *frame =
             sampler->count ? empty_frame(sampler->source, sampler->damage, true) : NULL;
-        if (frame && sampler->loss)
-            frame->loss = strdup(sampler->loss);
+        if (frame) {
+            add_loss(&frame->loss, sampler->loss);
+            add_loss(&frame->loss, sampler->unshown);
+        }
         if (frame && !hand_over(sampler->source, frame))
             return;
     } while (wait_until(sampler->source, 0));
@@ -1033,6 +1056,7 @@ void *sampler_run(void *argument)
     }
     free(sampler.specs);
     free(sampler.loss);
+    free(sampler.unshown);
     free(sampler.values.data);
     free(sampler.ids.data);
     free(sampler.starts.data);

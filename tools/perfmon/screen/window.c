@@ -12,9 +12,11 @@
 #include <openperflib/capture.h>
 
 #include <poll.h>
+#include <search.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -546,34 +548,83 @@ static void loop(struct window *window, const struct window_options *options)
 
 /* ---- begin and end ---- */
 
-/* Records what a capture has of the path's counters but cannot be shown. */
-static void count_unshown(const struct window *window, const struct window_options *options,
-                          const char *path, DWORD flags)
+/* The parts of a path, and their texts. */
+union path_parts {
+    PDH_COUNTER_PATH_ELEMENTS_A path;
+    char memory[2 * PDH_MAX_COUNTER_PATH];
+};
+
+static bool read_parts(const char *path, union path_parts *ret)
+{
+    DWORD size = sizeof *ret;
+    return PdhParseCounterPathA(path, &ret->path, &size, 0) == 0;
+}
+
+static bool has_several_machines(const char *files)
 {
     DWORD size = 0;
-    if (!options->files)
+    PdhEnumMachinesA(files, NULL, &size);
+    char *list = calloc(1, size + 2);
+    bool several = list && !PdhEnumMachinesA(files, list, &size) && *list && list[strlen(list) + 1];
+    free(list);
+    return several;
+}
+
+/* Writes a path that was found for `pattern`: with the pattern's instances in place of the
+ * instance, so that one path has all of them. */
+static void chart_path_of(const char *found, const char *pattern, bool machine, char *ret,
+                          DWORD size)
+{
+    union path_parts parts, wanted;
+    snprintf(ret, size, "%s", found);
+    if (!read_parts(found, &parts) || !read_parts(pattern, &wanted))
         return;
-    PdhExpandWildCardPathA(options->files, path, NULL, &size, flags);
-    model_add_loss(window->model, window->now->source, opl_capture_unshown());
+    if (!machine)
+        parts.path.szMachineName = NULL;
+    if (parts.path.szInstanceName && wanted.path.szInstanceName) {
+        parts.path.szInstanceName = wanted.path.szInstanceName;
+        parts.path.szParentInstance = wanted.path.szParentInstance;
+        parts.path.dwInstanceIndex = wanted.path.dwInstanceIndex;
+    }
+    PdhMakeCounterPathA(&parts.path, ret, &size, 0);
+}
+
+static int compare_paths(const void *one, const void *other)
+{
+    return strcasecmp(one, other);
+}
+
+/* Adds the paths that were found for `pattern`, each once. */
+static void add_found(struct window *window, const struct window_options *options,
+                      const char *pattern, const char *list)
+{
+    void *seen = NULL;
+    bool machine = options->files && has_several_machines(options->files);
+    for (const char *at = list; *at; at += strlen(at) + 1) {
+        char shown[PDH_MAX_COUNTER_PATH];
+        chart_path_of(at, pattern, machine, shown, sizeof shown);
+        char *path = tfind(shown, &seen, compare_paths) ? NULL : strdup(shown);
+        if (path && tsearch(path, &seen, compare_paths))
+            chart_add(window->now->chart, path);
+    }
+    tdestroy(seen, free);
 }
 
 /* Adds the counters of a path, in which the counter may be a pattern, too. Called before anything
  * is drawn, because PDH waits for the providers of that object. */
 static void add_paths(struct window *window, const struct window_options *options, const char *path)
 {
-    DWORD size = 0;
-    PDH_STATUS status =
-        PdhExpandWildCardPathA(options->files, path, NULL, &size, PDH_NOEXPANDINSTANCES);
+    DWORD size = 0, flags = options->files ? OPL_EXPAND_AS_RECORDED : PDH_NOEXPANDINSTANCES;
+    PDH_STATUS status = PdhExpandWildCardPathA(options->files, path, NULL, &size, flags);
     char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
-    if (!strchr(path, '*') || !list ||
-        PdhExpandWildCardPathA(options->files, path, list, &size, PDH_NOEXPANDINSTANCES)) {
+    if (list)
+        status = PdhExpandWildCardPathA(options->files, path, list, &size, flags);
+    if (options->files)
+        model_add_loss(window->model, window->now->source, opl_capture_unshown());
+    if (strchr(path, '*') && list && !status && (*list || !options->path_count))
+        add_found(window, options, path, list);
+    else
         chart_add(window->now->chart, path); /* the chart shows why this path has no values */
-    } else {
-        for (char *at = list; *at; at += strlen(at) + 1) {
-            const char *start = !strncmp(at, "\\\\", 2) ? strchr(at + 2, '\\') : at;
-            chart_add(window->now->chart, start ? start : at);
-        }
-    }
     free(list);
 }
 
@@ -582,29 +633,27 @@ static void add_paths(struct window *window, const struct window_options *option
 static bool add_machine(struct window *window, const struct window_options *options,
                         const char *name, bool print)
 {
-    static const char *const processor = "\\Processor(_Total)\\% Processor Time";
+    static const char processor[] = "\\Processor(_Total)\\% Processor Time";
+    static const char everything[] = "\\\\*\\*(*)\\*";
     window->now = &window->machines[window->machine_count++];
     if (!machine_begin(window->now, window->model, name, options->files,
                        !print || !options->object))
         return false;
     if (options->object) {
         char path[PDH_MAX_COUNTER_PATH];
+        DWORD size = 0;
         snprintf(path, sizeof path, "\\%s\\*", options->object->name);
-        count_unshown(window, options, path, PDH_NOEXPANDCOUNTERS);
+        if (options->files &&
+            PdhExpandWildCardPathA(options->files, path, NULL, &size, PDH_NOEXPANDCOUNTERS))
+            model_add_loss(window->model, window->now->source, opl_capture_unshown());
         window_open_object(window, options->object, options->instances);
     }
     if (options->object && (print || !window->now->object))
         return window->now->object;
-    for (size_t i = 0; i < options->path_count; i++) {
-        count_unshown(window, options, options->paths[i], OPL_EXPAND_AS_RECORDED);
+    for (size_t i = 0; i < options->path_count; i++)
         add_paths(window, options, options->paths[i]);
-    }
-    if (options->path_count)
-        return true;
-    count_unshown(window, options, "\\\\*\\*(*)\\*", OPL_EXPAND_AS_RECORDED);
-    add_paths(window, options, options->files ? "\\*(*)\\*" : processor);
-    if (options->files)
-        add_paths(window, options, "\\*\\*"); /* the pattern for objects without instances */
+    if (!options->path_count)
+        add_paths(window, options, options->files ? everything : processor);
     return true;
 }
 
