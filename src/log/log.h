@@ -96,7 +96,8 @@ struct log_extent {
 enum log_loss {
     LOSS_OBJECT,  /* an object in a block whose number has no name */
     LOSS_COUNTER, /* a counter in a block whose number has no name */
-    LOSS_TYPE,    /* a counter of a type without a formula */
+    LOSS_TYPE,    /* a counter whose value is a text */
+    LOSS_FORMULA, /* a counter of another type without a formula: its raw value can be shown */
     LOSS_ENTRY,   /* an entry of the catalogue without object or counter */
     LOSS_TWICE,   /* a path that an earlier column of the same catalogue has */
     LOSS_PATTERN, /* an instance whose name looks like a wildcard */

@@ -10,6 +10,7 @@ static const char *const reasons[LOSSES] = {
     [LOSS_OBJECT] = "objects that have no name in the capture's name tables",
     [LOSS_COUNTER] = "counters that have no name in the capture's name tables",
     [LOSS_TYPE] = "counters whose type has no numeric value",
+    [LOSS_FORMULA] = "counters whose type has no formula",
     [LOSS_ENTRY] = "catalogue entries without object or counter",
     [LOSS_TWICE] = "counters that the catalogue names a second time",
     [LOSS_PATTERN] = "counters whose instance has * or ? in its name",

@@ -127,7 +127,7 @@ static void add_shown(struct expand_search *search, const struct log_column *col
     if (column->twice)
         losses_add(losses, LOSS_TWICE, 1, "%s", column->path);
     if (column->kind != LOG_COOKED && !formula_known(column->type))
-        losses_add(losses, LOSS_TYPE, 1, "%s", column->path);
+        losses_add(losses, capture_type_loss(column->type), 1, "%s", column->path);
     if (path_is_pattern(column->instance) || path_is_pattern(column->parent))
         losses_add(losses, LOSS_PATTERN, 1, "%s", column->path);
     else
@@ -159,5 +159,7 @@ PDH_STATUS log_source_expand(struct data_source *base, const struct pdh_path *pa
     for (size_t i = 0; !status && i < log_columns(source->log); i++)
         status = add_column(&search, log_column(source->log, i));
     object_info_unref(search.info);
+    if (open) /* such paths are for those who can keep or show raw values */
+        source->losses.list[LOSS_FORMULA].count = 0;
     return ret->failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }

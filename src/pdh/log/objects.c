@@ -224,6 +224,11 @@ static void point_to(struct object_info *info, const struct object_columns *from
     }
 }
 
+enum log_loss capture_type_loss(DWORD type)
+{
+    return (type & 0xc00) == PERF_TYPE_TEXT ? LOSS_TYPE : LOSS_FORMULA;
+}
+
 /* Records that the values of counters without a formula cannot be shown, unless the object never
  * had an instance. */
 static void lose_types(const struct object_columns *from, struct object_info *info)
@@ -232,7 +237,8 @@ static void lose_types(const struct object_columns *from, struct object_info *in
         return;
     for (uint32_t i = 0; i < info->counter_count; i++)
         if (!formula_known(info->counters[i].type))
-            lose(from, &info->losses, LOSS_TYPE, info->counters[i].name);
+            lose(from, &info->losses, capture_type_loss(info->counters[i].type),
+                 info->counters[i].name);
 }
 
 static struct object_info *object_info_of(const struct object_columns *from)
