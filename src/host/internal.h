@@ -161,10 +161,12 @@ enum provider_event {
     /* the provider answered, but too late: if that repeats, it is queried less often */
     PROVIDER_OVERDUE,
     PROVIDER_CAUGHT_UP, /* an answer arrived that had been counted as missing */
-    PROVIDER_ANSWERED,  /* the provider answered, and no query was waiting for the answer */
-    PROVIDER_IN_TIME,   /* the provider answered in time; the answer is not checked yet */
-    PROVIDER_PASSED,    /* the provider's answer passed all checks */
-    PROVIDER_SILENT,    /* Collect changed none of its outputs: the provider is disabled for good */
+    /* the provider answered after its helper had once been ended: no query waits for it any more,
+     * so being late does not count */
+    PROVIDER_ANSWERED,
+    PROVIDER_IN_TIME, /* the provider answered in time; the answer is not checked yet */
+    PROVIDER_PASSED,  /* the provider's answer passed all checks */
+    PROVIDER_SILENT,  /* Collect changed none of its outputs: the provider is disabled for good */
     /* no helper could be started, which is not the provider's fault: the provider is queried again
      * soon */
     PROVIDER_NO_HELPER,

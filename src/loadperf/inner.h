@@ -356,8 +356,8 @@ struct layer_change {
 LSTATUS change_begin(struct layer_change *change, struct load *load, const char *service);
 /* Reads a file of the layer; a missing file counts as empty. */
 LSTATUS change_read(struct layer_change *change, const char *name, struct buffer *ret);
-/* Replaces the file, or removes it if `text` is NULL, and updates the scan results. `scan` is the
- * scan of the text, which this function takes over; NULL: the text is scanned. */
+/* Replaces the file, or removes it if `text` is NULL, and updates the scan results. `scan` is what
+ * scanning `text` gave, and belongs to this function from now on; NULL: it scans `text` itself. */
 LSTATUS change_commit(struct layer_change *change, const char *name, const struct buffer *text,
                       struct file_scan *scan);
 void change_end(struct layer_change *change);

@@ -64,7 +64,8 @@ static LSTATUS complete_scan(struct install *install)
                : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* In a repair, keeps the present numbers if the ini file needs as many; false: new ones. */
+/* In a repair, keeps the present numbers if the ini file needs exactly as many. False: the caller
+ * must assign new ones. */
 static bool keep_numbers(struct install *install)
 {
     const uint32_t *old = install->view.number;

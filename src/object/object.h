@@ -221,7 +221,7 @@ void listing_done(opl_listing *listing);
 
 /* ---- tables.c: checked copies of the provider's tables ---- */
 struct tables {
-    opl_table_list list; /* the copied list, which refers to `objects` and the rows behind them */
+    opl_table_list list; /* the copied list; it points to `objects`, and these to their rows */
     const opl_object **objects;
     opl_object *copies;
     const opl_object **addresses; /* addresses of the provider's own objects, in the order of

@@ -114,7 +114,7 @@ static const char *why_none(opl_provider *provider)
 {
     struct stat folder;
     if (!provider_live())
-        return "another system root is read";
+        return "OPENPERFLIB_SYSROOT is not /, and the records are those of the running system";
     if (fstatat(provider_root(provider), OPL_RECORDS_FOLDER, &folder, 0) != 0)
         return why_not_opened(errno);
     if (!is_roots(&folder))

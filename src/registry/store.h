@@ -39,7 +39,8 @@ struct layer_folder {
  * that changed. *ret_changed becomes true if the folder or one of these files has changed. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
-/* True if the folder, or one of the next `files` of its files, has changed since it was read. */
+/* True if the folder has changed since it was read, or one of its files. A call looks at most at
+ * `files` of them, beginning with `next`. */
 bool folder_changed(struct layer_folder *folder, size_t files);
 /* Appends a file; takes ownership of its tree. */
 LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file);

@@ -166,8 +166,8 @@ static void columns_of_a_later_head_join(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* Two files as one source: CounterSamples.blg, and another file whose samples lie between its
- * samples. The rates of the first file are the same as if it were alone. */
+/* Two files as one source: CounterSamples.blg, and a file with samples of the times between. The
+ * rates of CounterSamples.blg are the same as if it were alone. */
 static void rates_go_on_behind_samples_of_another_file(void **state)
 {
     static struct table whole;

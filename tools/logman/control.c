@@ -190,6 +190,7 @@ void set_print_status(const struct set *set, bool user)
     struct tm parts;
     char text[64];
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&began, &parts));
+    printf("\n");
     print_value("Running since:", text);
     print_value("Process:", pid);
     print_value("Samples:", samples);

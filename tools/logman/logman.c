@@ -810,7 +810,8 @@ static int run(const struct logman *opts, const struct options *options)
                : command == IMPORT  ? import(opts)
                : command == DELETE_ ? delete_set(opts)
                                     : run_with(opts, options);
-    if (!code && !opts->list && command != RUN)
+    bool quiet = opts->list || command == RUN || (command == EXPORT && strcmp(opts->xml, "-") == 0);
+    if (!code && !quiet)
         printf("%sThe command completed successfully.\n", command == QUERY ? "\n" : "");
     return code || fflush(stdout) == 0 ? code : EXIT_FAILED;
 }

@@ -237,7 +237,7 @@ static const struct {
     {"Chart", ""},
     {"up, down", "select a counter; h highlights it"},
     {"g b r", "lines, bars, report"},
-    {"< >", "sort the legend by another column; i turns the order"},
+    {"< >", "sort the legend by another column; i reverses the order"},
     {"+, -", "a shorter, a longer time"},
     {"left, right", "back in time, and forward"},
     {"y", "the selected counter as a command of typeperf, also in the clipboard"},
