@@ -224,11 +224,14 @@ static unsigned check_samples(const char *path, size_t most, bool whole, unsigne
             first = (unsigned)((sample->time - noon) / 10000000);
         check_sample(sample, first + (*ret_count)++, most);
     }
-    if (whole)
-        assert_string_equal(log_problem(log) ? log_problem(log) : "", "");
     in_flight = log_losses(log)->list[LOSS_RECORD].count;
-    if (whole)
+    const char *problem = log_problem(log) ? log_problem(log) : "";
+    if (whole) {
         assert_true(in_flight <= PARTS && log_losses(log)->any == (in_flight > 0));
+        /* a record whose next part would be in a buffer that was not begun */
+        if (!in_flight || !strstr(problem, "parts of this record, which is skipped: it was trunc"))
+            assert_string_equal(problem, "");
+    }
     log_close(log);
     return first;
 }

@@ -302,8 +302,21 @@ static void every_tick_weighs_the_same(void **state)
     }
     model_span(history_of(3), 0, 1, 1202, &span);
     float wanted = oracle_span(1, 1202).average;
-    if (fabsf(span.average - wanted) > 1)
+    if (fabs(span.average - wanted) > 1)
         fail_msg("%g instead of %g", (double)span.average, (double)wanted);
+}
+
+/* Sums of large numbers do not add up the errors of single precision. */
+static void an_average_is_as_exact_as_its_values(void **state)
+{
+    struct span span;
+    double sum = 0;
+    for (uint64_t t = 0; t < 60; t++) {
+        add_value(3, t + 1, 65762.2118 + 0.2 * (double)t);
+        sum += 65762.2118 + 0.2 * (double)t;
+    }
+    model_span(history_of(3), 0, 1, 61, &span);
+    assert_true(fabs(span.average - sum / 60) <= sum / 60 * 0x1p-24);
 }
 
 /* ---- the limit of histories ---- */
@@ -562,6 +575,7 @@ int main(void)
         CASE(a_gap_that_is_longer_than_an_hour),
         CASE(births_and_deaths),
         CASE(every_tick_weighs_the_same),
+        CASE(an_average_is_as_exact_as_its_values),
         CASE(random_instances_have_a_bound),
         CASE(too_many_rows_are_counted),
         CASE(a_missed_tick_forgets_nobody),

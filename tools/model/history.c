@@ -34,15 +34,14 @@ static void span_add(struct span *span, uint32_t *sum, struct span more, uint32_
     if (isnan(more.average) || count == 0)
         return;
     *sum += count;
-    span->least = *sum > count ? fminf(span->least, more.least) : more.least;
-    span->most = *sum > count ? fmaxf(span->most, more.most) : more.most;
+    span->least = *sum > count ? fmin(span->least, more.least) : more.least;
+    span->most = *sum > count ? fmax(span->most, more.most) : more.most;
     span->average =
-        *sum > count ? span->average + (more.average - span->average) * (float)count / (float)*sum
-                     : more.average;
+        *sum > count ? span->average + (more.average - span->average) * count / *sum : more.average;
     span->last = more.last;
 }
 
-static void span_add_value(struct span *span, uint32_t *sum, float value)
+static void span_add_value(struct span *span, uint32_t *sum, double value)
 {
     span_add(span, sum, (struct span){value, value, value, value}, 1);
 }
@@ -50,9 +49,9 @@ static void span_add_value(struct span *span, uint32_t *sum, float value)
 static void coarse_put(struct coarse *coarse, uint64_t group, struct span span, uint32_t count)
 {
     size_t place = group % MODEL_COARSE_COUNT;
-    coarse->least[place] = span.least;
-    coarse->most[place] = span.most;
-    coarse->average[place] = span.average;
+    coarse->least[place] = (float)span.least;
+    coarse->most[place] = (float)span.most;
+    coarse->average[place] = (float)span.average;
     coarse->count[place] = (unsigned char)count;
 }
 
@@ -86,7 +85,7 @@ static void series_join(struct series *series, uint64_t born, uint64_t last)
     for (uint64_t t = last + 1 - MODEL_COARSE; t <= last; t++)
         span_add_value(&span, &count, series->fine[t % MODEL_FINE]);
     if (group == born / MODEL_COARSE)
-        series->level = span.least;
+        series->level = (float)span.least;
     bool same =
         count == ticks_of(born, group) && span.least >= series->level && span.most <= series->level;
     if (!series->coarse && !same)

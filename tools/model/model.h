@@ -79,7 +79,7 @@ struct history {
 
 /* Summary of a column's values in consecutive ticks. */
 struct span {
-    float least, most, average, last; /* NaN: no value */
+    double least, most, average, last; /* NaN: no value; the history has them as float */
 };
 
 /* ---- the model ---- */

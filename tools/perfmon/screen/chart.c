@@ -451,8 +451,11 @@ static void put_value(struct canvas *canvas, int row, int column, int width, dou
         text_duration(number, text);
     else if (time)
         snprintf(text, sizeof text, "%.6f", number);
-    else
-        snprintf(text, sizeof text, fabs(number) >= 1e6 ? "%.0f" : "%.3f", number);
+    else { /* not more digits than the history has of a value, about seven */
+        double size = fabs(number);
+        int decimals = size < 1e4 ? 3 : size < 1e5 ? 2 : size < 1e6 ? 1 : 0;
+        snprintf(text, sizeof text, "%.*f", decimals, number);
+    }
     canvas_right(canvas, row, column, width, STYLE_PLAIN, text);
 }
 

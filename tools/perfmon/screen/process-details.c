@@ -225,7 +225,7 @@ static void span_of(const struct details *details, size_t counter, uint64_t from
         model_span(*at, io ? counter - OWN_COUNT : counter, from, to, &span);
         if (isnan(span.average))
             continue;
-        float most = fmaxf(span.most, ret->most);
+        double most = fmax(span.most, ret->most);
         *ret = (*at)->seen >= seen ? span : *ret;
         seen = (*at)->seen >= seen ? (*at)->seen : seen;
         ret->most = most;
