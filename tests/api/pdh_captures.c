@@ -86,7 +86,10 @@ static void cells_of_the_compressed_capture(void **state)
     char path[512];
     LONGLONG size = 0;
     snprintf(path, sizeof path, "%s/compressed", folder); /* whatever its name */
-    assert_status(opl_capture_compress(blg, path), 0);
+    PDH_STATUS status = (PDH_STATUS)opl_capture_compress(blg, path);
+    if (status && strstr(opl_capture_problem(), "install the package libzstd1"))
+        skip(); /* a build for 32 bits */
+    assert_status(status, 0);
     cells_of_binary(path);
     PDH_HLOG log = opened(path, PDH_LOG_TYPE_BINARY);
     assert_status(PdhGetLogFileSize(log, &size), 0);

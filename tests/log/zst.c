@@ -862,6 +862,10 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "--without") == 0)
         return without_library(argv[2], argv[3]);
+    if (!zst_library()) { /* a build for 32 bits: only the other libzstd1 is required to build */
+        puts("1..0 # SKIP libzstd1 is not installed for this architecture");
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_the_blg),
         cmocka_unit_test(frames_have_whole_buffers_and_checksums),
