@@ -111,8 +111,8 @@ static void turn_instance(BYTE *at, const PERF_INSTANCE_DEFINITION *old)
         name = turn(name, "2");
 }
 
-/* Changes a block that build_object made to the other byte order. (Its object has two counters, of
- * 4 and of 8 bytes.) */
+/* Converts a block from build_object to the other byte order. (Its object has two counters, of 4
+ * and of 8 bytes.) */
 static void turn_block(BYTE *data)
 {
     PERF_DATA_BLOCK *header = (PERF_DATA_BLOCK *)(void *)data;

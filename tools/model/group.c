@@ -232,8 +232,8 @@ static struct known *find_process(const struct ended *ended, const struct line *
     return find(ended->processes, ended->process_count, (uint64_t)line->values[PID]);
 }
 
-/* Adds processor time of ended members to a group. With more than GROUPS_MOST groups, the time of
- * new groups stays in the line of the time that no process explains. */
+/* Adds processor time of ended members to a group. When there are GROUPS_MOST groups, a new group
+ * gets none: its time stays in the row of the time that no listed process explains. */
 static void add_group(struct ended *ended, uint64_t identity, double time)
 {
     struct known *group = find(ended->groups, ended->group_count, identity);
