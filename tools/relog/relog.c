@@ -5,6 +5,8 @@
  */
 #include "relog.h"
 
+#include "../view/text.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -304,10 +306,32 @@ static int describe(const struct relog *opts, struct input_log *source)
     return output_file_close(tool.name, opts->output, out) ? code : EXIT_FAILED;
 }
 
+/* Is the output one of the captures? Writing would destroy or extend what is still to be read. A
+ * compressed output is another file until all of it is written. */
+static bool replaces_input(const struct relog *opts)
+{
+    struct stat output, input;
+    if (!opts->output || is_compressed(opts) || stat(opts->output, &output) ||
+        !S_ISREG(output.st_mode))
+        return false;
+    for (size_t i = 0; i < opts->inputs.count; i++) {
+        const char *name = opts->inputs.texts[i];
+        int failed = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(name, &input);
+        if (!failed && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+            return true;
+    }
+    return false;
+}
+
 static int run(const struct relog *opts)
 {
     struct input_log source = {0};
     bool list = opts->list || !opts->output;
+    if (replaces_input(opts)) {
+        fprintf(stderr, "relog: %s: it is read, so it cannot be the output; name another file\n",
+                text_seen(opts->output));
+        return EXIT_FAILED;
+    }
     if (!opts->append && !output_file_free(tool.name, opts->output, opts->yes))
         return EXIT_FAILED;
     pace_catch();
