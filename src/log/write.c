@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { LINES_BYTES = 64 << 10, TIME_LENGTH = 23 };
@@ -218,16 +219,33 @@ static PDH_STATUS refuse_open(struct buffer *problem, const char *path)
                   message.data ? message.data : "cannot be written");
 }
 
+/* Two writers of one file would destroy each other's samples, so a writer locks its file until it
+ * closes it. */
 static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *ret,
                               struct buffer *problem)
 {
-    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY;
-    flags |= mode == LOG_CREATE_NEW ? O_EXCL : mode == LOG_CREATE_ALWAYS ? O_TRUNC : 0;
-    *ret =
-        strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags, 0666);
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | (mode == LOG_CREATE_NEW ? O_EXCL : 0);
+    struct stat st;
+    if (strcmp(path, "-") == 0) {
+        *ret = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        return *ret >= 0 ? 0 : refuse_open(problem, path);
+    }
+    *ret = open(path, flags, 0666);
     if (*ret < 0 && errno == ENXIO) /* ENXIO means a pipe without a reader, or a device */
         *ret = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return *ret >= 0 ? 0 : refuse_open(problem, path);
+    if (*ret < 0)
+        return refuse_open(problem, path);
+    if (fstat(*ret, &st) || !S_ISREG(st.st_mode))
+        return 0;
+    PDH_STATUS status = 0;
+    if (flock(*ret, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        status = refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_OPEN_ERROR,
+                        "another program is writing it");
+    else if (mode == LOG_CREATE_ALWAYS && ftruncate(*ret, 0))
+        status = refuse_open(problem, path);
+    if (status)
+        close(*ret);
+    return status;
 }
 
 /* Returns the length of the file up to its last newline. */

@@ -225,6 +225,30 @@ static const struct log_header two = {LOG_CSV, NULL, 0, two_paths, 2, NULL};
 static const double one_two[] = {1, 2.5};
 static const LONGLONG noon = INT64_C(131246415908740000);
 
+static void a_file_has_one_writer(void **state)
+{
+    static const enum log_create_mode modes[] = {LOG_CREATE_APPEND, LOG_CREATE_ALWAYS};
+    struct log_writer *writer = NULL, *second = NULL;
+    (void)state;
+    const char *path = in_folder("one-writer");
+    assert_int_equal(log_create(path, LOG_CREATE_NEW, &two, &writer, NULL), 0);
+    assert_int_equal(log_write(writer, noon, one_two, NULL), 0);
+    assert_int_equal(log_flush(writer), 0);
+    BUFFER_AUTO before = {0};
+    read_whole(path, &before);
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        BUFFER_AUTO problem = {0}, after = {0};
+        assert_int_equal((DWORD)log_create(path, modes[i], &two, &second, &problem),
+                         PDH_LOG_FILE_OPEN_ERROR);
+        assert_non_null(strstr(problem.data, "another program is writing it"));
+        read_whole(path, &after);
+        assert_same(&before, &after);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal(log_create(path, LOG_CREATE_ALWAYS, &two, &writer, NULL), 0);
+    assert_int_equal(log_write_close(writer), 0);
+}
+
 static void modes_of_creation(void **state)
 {
     struct log_writer *writer = NULL;
@@ -389,6 +413,7 @@ int main(void)
         cmocka_unit_test(captions_survive_the_circle),
         cmocka_unit_test(binary_becomes_the_text_that_windows_made),
         cmocka_unit_test(modes_of_creation),
+        cmocka_unit_test(a_file_has_one_writer),
         cmocka_unit_test(a_torn_line_is_taken_back),
         cmocka_unit_test(a_full_disk_leaves_whole_lines),
         cmocka_unit_test(a_torn_first_line_is_taken_back),
