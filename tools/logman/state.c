@@ -46,9 +46,9 @@ int state_lock(struct runner *runner)
     FREE_AUTO char *path = path_of(name, runner->user, "lock");
     if (folder)
         file_make_folders(folder, 0755);
-    runner->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
+    runner->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
     if (runner->lock >= 0 && lock_file(runner->lock, F_SETLK, &lock)) {
-        fchmod(runner->lock, 0644); /* other users, too, can see that the set runs */
+        fchmod(runner->lock, 0600); /* who may read it could lock it, and nothing would start */
         runner->since = time(NULL);
         return 0;
     }
