@@ -76,12 +76,17 @@ static void raise_alert(struct runner *runner, const struct source *source, PDH_
     runner->written = 0; /* the state is written at once */
 }
 
-/* Returns the watch of this instance of the counter, a new one if it has none; NULL: no memory. */
-static struct watch *watch_of(struct source *source, const char *name)
+/* Returns the watch of this instance of the counter, a new one if it has none; NULL: no memory. Of
+ * instances with the same name each has a watch. The search begins at `*at`, after the watch of the
+ * instance before, because the order is mostly that of the last sample. */
+static struct watch *watch_of(struct source *source, const char *name, size_t *at)
 {
-    for (size_t i = 0; i < source->watch_count; i++)
-        if (strcmp(source->watches[i].instance, name) == 0)
-            return &source->watches[i];
+    for (size_t i = 0; i < source->watch_count; i++) {
+        struct watch *watch = &source->watches[*at % source->watch_count];
+        ++*at;
+        if (!watch->present && strcmp(watch->instance, name) == 0)
+            return watch;
+    }
     struct watch *grown = reallocarray(source->watches, source->watch_count + 1, sizeof *grown);
     if (!grown)
         return NULL;
@@ -110,21 +115,33 @@ static bool is_alert(const struct set *set, const struct source *source, struct 
     return true;
 }
 
+/* Returns the instance's name as in a path: the second one of a name has #1 after it. */
+static char *number_instance(const struct source *source, const struct watch *watch)
+{
+    const char *name = strchr(watch->instance, ' ') + 1;
+    size_t before = 0;
+    for (const struct watch *other = source->watches; other < watch; other++)
+        before += strcmp(other->instance, watch->instance) == 0;
+    return before ? text_format("%s#%zu", name, before) : strdup(name);
+}
+
 static void check_item(struct runner *runner, struct source *source, size_t handle,
-                       const PDH_FMT_COUNTERVALUE_ITEM_A *item)
+                       const PDH_FMT_COUNTERVALUE_ITEM_A *item, size_t *at)
 {
     FREE_AUTO char *name = text_format("%zu %s", handle, item->szName);
-    struct watch *watch = name ? watch_of(source, name) : NULL;
+    struct watch *watch = name ? watch_of(source, name, at) : NULL;
     if (!watch)
         return;
     watch->present = true;
-    if (item->FmtValue.CStatus <= PDH_CSTATUS_NEW_DATA && !isnan(item->FmtValue.doubleValue) &&
-        is_alert(runner->set, source, watch, item->FmtValue.doubleValue, run_clock()))
-        raise_alert(runner, source, source->handles[handle], item->szName,
-                    item->FmtValue.doubleValue);
+    double value = item->FmtValue.doubleValue;
+    if (item->FmtValue.CStatus > PDH_CSTATUS_NEW_DATA || isnan(value) ||
+        !is_alert(runner->set, source, watch, value, run_clock()))
+        return;
+    FREE_AUTO char *instance = number_instance(source, watch);
+    raise_alert(runner, source, source->handles[handle], instance ? instance : item->szName, value);
 }
 
-static void check_counter(struct runner *runner, struct source *source, size_t handle)
+static void check_counter(struct runner *runner, struct source *source, size_t handle, size_t *at)
 {
     const DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100;
     DWORD size = 0, count = 0;
@@ -135,7 +152,7 @@ static void check_counter(struct runner *runner, struct source *source, size_t h
     if (items &&
         PdhGetFormattedCounterArrayA(source->handles[handle], format, &size, &count, items) == 0)
         for (DWORD i = 0; i < count; i++)
-            check_item(runner, source, handle, &items[i]);
+            check_item(runner, source, handle, &items[i], at);
     free(items);
 }
 
@@ -164,8 +181,8 @@ void alert_sample(struct runner *runner)
         struct source *source = &runner->sources[i];
         for (size_t j = 0; j < source->watch_count; j++)
             source->watches[j].present = false;
-        for (size_t j = 0; j < source->count; j++)
-            check_counter(runner, source, j);
+        for (size_t j = 0, at = 0; j < source->count; j++)
+            check_counter(runner, source, j, &at);
         forget_ended(source);
     }
 }
