@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <math.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -152,7 +153,8 @@ void command_step(struct runner *runner)
         if (command->pid > 0 && run_clock() - command->began > MOST_SECONDS) {
             kill(-command->pid, SIGKILL);
             fail(runner, command, "it was killed, because it ran for more than 5 minutes");
-            command->own = true; /* no second message */
+            command->own = true; /* no second message, neither here nor below */
+            command->began = HUGE_VAL;
         }
         if (command->pid > 0 && waitpid(command->pid, &state, WNOHANG) == 0)
             return;
