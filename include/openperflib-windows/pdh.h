@@ -564,7 +564,8 @@ PDH_STATUS WINAPI PdhExpandWildCardPathHW(PDH_HLOG source, LPCWSTR path, LPWSTR 
 /* Opens a capture for writing what `query` collects, or for reading. *type is the kind of file:
  * given for writing (CSV, TSV or BINARY), set for reading. max_size in bytes, 0: no limit; a
  * circular file (BINARY with PDH_LOG_OPT_CIRCULAR), in which the newest samples replace the oldest,
- * needs one. A query on a text capture cannot be written as BINARY: PDH_NOT_IMPLEMENTED. */
+ * needs one. A query on a text capture cannot be written as BINARY: PDH_NOT_IMPLEMENTED. A file that
+ * is being written: PDH_LOG_FILE_OPEN_ERROR. */
 PDH_STATUS WINAPI PdhOpenLogA(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query,
                               DWORD max_size, LPCSTR caption, PDH_HLOG *log)
     OPL_SYMBOL(PdhOpenLogA);

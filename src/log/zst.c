@@ -365,7 +365,7 @@ static LSTATUS find_frames(struct zst *zst)
     LSTATUS status = ERROR_SUCCESS;
     for (int frames = 0; !status && at < zst->file_size; frames++) {
         struct frame frame = {.at = at};
-        if ((skipped = skipped_size(zst, at))) {
+        if (frames < MOST_FRAMES && (skipped = skipped_size(zst, at))) {
             at += skipped;
             continue;
         }

@@ -430,6 +430,23 @@ static void skipped_frames_are_skipped(void **state)
     expect_all(read_bytes(mixed.data, mixed.len));
 }
 
+/* Opening a file takes no longer than its most frames, also if they have no data. */
+static void skipped_frames_are_counted(void **state)
+{
+    struct frames frames = {.frame_bytes = FRAME};
+    BUFFER_AUTO many = {0};
+    (void)state;
+    make_frames(&packed, &frames, plain.data, plain.len);
+    buffer_add(&many, packed.data, frames.table);
+    for (int i = 0; i < 1 << 18; i++) {
+        add_number(&many, ZST_SKIPPED);
+        add_number(&many, 0);
+    }
+    struct outcome outcome = read_bytes(many.data, many.len);
+    assert_int_equal(outcome.samples, SAMPLES);
+    assert_non_null(strstr(outcome.problem, "no frame begins at byte"));
+}
+
 /* A frame of more than 4 MiB is read in parts, also backwards. */
 static void large_frames_are_read_in_parts(void **state)
 {
@@ -877,6 +894,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(many_files_take_the_memory_of_one),
         cmocka_unit_test(frames_of_other_programs_are_read),
         cmocka_unit_test(skipped_frames_are_skipped),
+        cmocka_unit_test(skipped_frames_are_counted),
         cmocka_unit_test(large_frames_are_read_in_parts),
         cmocka_unit_test(a_large_window_is_refused),
         cmocka_unit_test(only_blg_is_read),
