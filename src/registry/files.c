@@ -523,19 +523,19 @@ LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret
     return ERROR_ACCESS_DENIED;
 }
 
-/* Reports once if the vendor's folder is missing; the folders of the other layers are optional. */
+/* Reports that the vendor's folder is missing; the folders of the other layers are optional. */
 static void report_missing(struct layer_folder *folder, LSTATUS status)
 {
-    if (folder->layer != LAYER_VENDOR || folder->missing)
-        return;
     folder->missing = true;
+    if (folder->layer != LAYER_VENDOR)
+        return;
     trace("registry", "%s: %s; no installed object or name is known", folder->path,
           status_text(status));
     event_log("Perflib", EVENT_NO_INSTALLATION, folder->path,
               EVENT_FIELDS(EVENT_TEXT("Path", folder->path), EVENT_STATUS(status)), NULL);
 }
 
-static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
+LSTATUS folder_scan(struct layer_folder *folder, bool *ret_changed)
 {
     struct stat st = {0};
     int fd;
@@ -549,7 +549,7 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
                                                                    status != ERROR_PATH_NOT_FOUND));
     if (status) {
         *ret_changed |= folder->count > 0;
-        if (!st.st_ino)
+        if (!st.st_ino && !folder->missing)
             report_missing(folder, status);
         if (fd >= 0)
             close(fd);
@@ -593,7 +593,8 @@ bool folder_changed(struct layer_folder *folder, size_t files)
     if (!folder->path)
         return false;
     if (stat(folder->path, &st) != 0) {
-        report_missing(folder, status_from_errno(errno));
+        if (!folder->missing)
+            report_missing(folder, status_from_errno(errno));
         st = (struct stat){0};
     }
     file_state_of(&st, &now);
@@ -603,9 +604,4 @@ bool folder_changed(struct layer_folder *folder, size_t files)
     folder->state = now;
     folder->settled = is_settled(&st);
     return true;
-}
-
-LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed)
-{
-    return folder_changed(folder, files) ? scan(folder, ret_changed) : ERROR_SUCCESS;
 }

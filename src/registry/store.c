@@ -60,8 +60,6 @@ static char *folder_path(const char *place, const char *below)
 
 static void find_folders(void)
 {
-    if (store.known)
-        return;
     const char *places[STORE_LAYERS] = {place_vendor(), place_machine(), place_user()};
     for (int i = 0; i < STORE_LAYERS; i++)
         store.folders[i] =
@@ -73,7 +71,8 @@ static void find_folders(void)
 const char *store_folder(enum registry_layer layer)
 {
     lock_take(&lock);
-    find_folders();
+    if (!store.known)
+        find_folders();
     const char *path = store.folders[layer].path;
     lock_release(&lock);
     return path;
@@ -184,56 +183,53 @@ static LSTATUS take_new_view(struct index *index, bool write)
     return ERROR_SUCCESS;
 }
 
-/* Reads the index if there is no view yet. After any change of a file, and before this process
- * writes, the index is not used any more and every file is read. */
-static void use_index(size_t files, bool *changed, struct index *ret)
+/* Reads the files that have changed, or the index if there is no view yet. After any change of a
+ * file, and before this process writes, the index is not used any more and every file is read. */
+static LSTATUS read_changes(size_t files, bool *changed, struct index *ret)
 {
-    const char *place = place_machine();
-    if (!store.current && files != SIZE_MAX && place)
-        store.indexed = index_read(place, store.folders, ret) == ERROR_SUCCESS;
-    if (!store.current || !store.indexed)
-        return;
-    *changed |= files == SIZE_MAX;
-    for (int i = 0; !*changed && i < STORE_LAYERS; i++)
-        *changed = folder_changed(&store.folders[i], files);
-    for (int i = 0; *changed && i < STORE_LAYERS; i++) {
-        folder_forget(&store.folders[i]);
-        store.folders[i].state = (struct file_state){0};
-        store.folders[i].settled = false;
+    LSTATUS status = ERROR_SUCCESS;
+    if (!store.current && files != SIZE_MAX && place_machine())
+        store.indexed = index_read(place_machine(), store.folders, ret) == ERROR_SUCCESS;
+    if (store.current && store.indexed) {
+        *changed |= files == SIZE_MAX;
+        for (int i = 0; !*changed && i < STORE_LAYERS; i++)
+            *changed = folder_changed(&store.folders[i], files);
+        for (int i = 0; *changed && i < STORE_LAYERS; i++) {
+            folder_forget(&store.folders[i]);
+            store.folders[i].state = (struct file_state){0};
+            store.folders[i].settled = false;
+        }
+        store.indexed = !*changed;
     }
-    store.indexed = !*changed;
-}
-
-/* True if a file has changed since the last call. */
-static bool take_invalidation(void)
-{
-    bool was = __atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED);
-    if (was && store.current)
-        store.current->identity = 0; /* the view may lack values that the index has */
-    return was;
+    for (int i = store.indexed ? LAYER_USER : 0; !status && i < STORE_LAYERS; i++)
+        if (folder_changed(&store.folders[i], files))
+            status = folder_scan(&store.folders[i], changed);
+    return status;
 }
 
 static LSTATUS refresh(bool every_file)
 {
     struct index index = {0};
     bool changed = !store.current || store.stale;
-    LSTATUS status = ERROR_SUCCESS;
     if (walks && !changed && !every_file && !__atomic_load_n(&invalid, __ATOMIC_RELAXED))
         return ERROR_SUCCESS;
     int64_t now = clock_ticks();
-    find_folders();
+    if (!store.known)
+        find_folders();
     bool due = now - store.files_seen >= FILES_EVERY_100NS;
-    every_file |= take_invalidation();
+    if (__atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED)) {
+        every_file = true;
+        if (store.current)
+            store.current->identity = 0; /* the view may lack values that the index has */
+    }
     size_t files = every_file ? SIZE_MAX : due ? FILES_AT_ONCE : 0;
     if (files)
         store.files_seen = now;
-    use_index(files, &changed, &index);
-    for (int i = store.indexed ? LAYER_USER : 0; !status && i < STORE_LAYERS; i++)
-        status = folder_refresh(&store.folders[i], files, &changed);
-    if (!status && changed)
-        status = take_new_view(&index, !store.current && files != SIZE_MAX);
-    else
+    LSTATUS status = read_changes(files, &changed, &index);
+    if (status)
         index_done(&index);
+    else if (changed)
+        status = take_new_view(&index, !store.current && !every_file);
     store.stale = status != ERROR_SUCCESS;
     return status;
 }

@@ -32,15 +32,15 @@ struct layer_folder {
     struct layer_file *files; /* the files, sorted by name, manual.reg last */
     size_t count, capacity;
     size_t next;  /* position of the file that is checked next */
-    bool missing; /* it was reported that the folder does not exist */
+    bool missing; /* the folder does not exist; if it is the vendor's, that was reported */
     bool refused; /* it was reported that the folder is not trusted */
 };
-/* Checks the folder and the next `files` of its files, in turn (SIZE_MAX: all), and reads those
- * that changed. *ret_changed becomes true if the folder or one of these files has changed. */
-LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
+/* Reads the files that have changed. *ret_changed becomes true if there is such a file, or if one
+ * was added or removed. */
+LSTATUS folder_scan(struct layer_folder *folder, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
 /* True if the folder has changed since it was read, or one of its files. A call looks at most at
- * `files` of them, beginning with `next`. */
+ * `files` of them (SIZE_MAX: all), beginning with `next`. */
 bool folder_changed(struct layer_folder *folder, size_t files);
 /* Appends a file; takes ownership of its tree. */
 LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file);

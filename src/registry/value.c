@@ -213,17 +213,20 @@ LSTATUS found_copy(const struct found *found, const struct held *held, bool wide
     return copy_data(found->computed->type, computed.data, computed.len, wide, type, data, size);
 }
 
-/* Finds a value of an ordinary key; *ret points into the snapshot. */
-static LSTATUS find(const struct held *held, const char *name,
-                    const struct store_snapshot **snapshot, struct found *ret)
+/* Reads a value of an ordinary key. */
+static LSTATUS query_stored(const struct held *held, const char *name, bool wide, DWORD *type,
+                            void *data, DWORD *size)
 {
-    LSTATUS status = store_hold(snapshot);
+    SNAPSHOT_AUTO *snapshot = NULL;
+    struct found found;
+    LSTATUS status = store_hold(&snapshot);
     if (status)
         return status;
-    const struct tree_key *key = tree_find((*snapshot)->root, held->path);
+    const struct tree_key *key = tree_find(snapshot->root, held->path);
     if (!key && !virtual_key(held->path))
         return ERROR_KEY_DELETED;
-    return found_by_name(held, key, name, ret) ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+    return found_by_name(held, key, name, &found) ? found_copy(&found, held, wide, type, data, size)
+                                                  : ERROR_FILE_NOT_FOUND;
 }
 
 /* ---- reading ---- */
@@ -231,8 +234,6 @@ static LSTATUS find(const struct held *held, const char *name,
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size)
 {
     HELD_AUTO held;
-    SNAPSHOT_AUTO *snapshot = NULL;
-    struct found found;
     LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
     if (status)
         return status;
@@ -242,8 +243,7 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
         return registry_tables->remote->query(held.remote, name, wide, type, data, size);
     if (held.performance)
         return held.mount->query(held.path, name, wide, type, data, size);
-    status = find(&held, name ? name : "", &snapshot, &found);
-    return status ? status : found_copy(&found, &held, wide, type, data, size);
+    return query_stored(&held, name ? name : "", wide, type, data, size);
 }
 
 /* Reads the value as it is stored, with texts in UTF-8. */

@@ -216,7 +216,7 @@ static void merged_text(struct buffer *ret)
     TREE_AUTO *merged = tree_new();
     struct layer_folder folder = {.layer = LAYER_MACHINE, .path = (char *)path_of("after")};
     bool changed;
-    assert_int_equal(folder_refresh(&folder, SIZE_MAX, &changed), ERROR_SUCCESS);
+    assert_int_equal(folder_scan(&folder, &changed), ERROR_SUCCESS);
     for (size_t i = 0; i < folder.count; i++) {
         assert_non_null(folder.files[i].tree);
         assert_true(tree_merge(merged, folder.files[i].tree, 0));

@@ -227,12 +227,16 @@ static void files_edited_in_place_are_found_in_turn(void **state)
     }
     usleep(60 * 1000); /* waits until the folder's last change is old enough */
     folder.path = strdup(path_of("machine/registry.d"));
-    assert_int_equal(folder_refresh(&folder, 0, &changed), ERROR_SUCCESS);
+    assert_true(folder_changed(&folder, 0));
+    assert_int_equal(folder_scan(&folder, &changed), ERROR_SUCCESS);
     assert_true(changed);
     put("machine/registry.d/17.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n");
-    for (changed = false; !changed && looks <= FILES; looks++)
-        assert_int_equal(folder_refresh(&folder, AT_ONCE, &changed), ERROR_SUCCESS);
-    assert_int_equal(looks, 17 / AT_ONCE + 1);
+    while (!folder_changed(&folder, AT_ONCE) && looks <= FILES)
+        looks++;
+    assert_int_equal(looks, 17 / AT_ONCE);
+    changed = false;
+    assert_int_equal(folder_scan(&folder, &changed), ERROR_SUCCESS);
+    assert_true(changed);
     folder_forget(&folder);
     free(folder.files);
     free(folder.path);
