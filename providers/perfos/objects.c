@@ -27,7 +27,7 @@ static bool semaphores(opl_reading *reading, uint64_t *ret)
 
 /* clang-format off */
 static const opl_counter counters[] = {
-    {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_ADVANCED, OPL_FN(perfos_processes), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
+    {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_ADVANCED, OPL_FN(opl_reading_process_count), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
      .where = PROCESSES_WHERE},
     {250, 251, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
      .where = THREADS_WHERE},

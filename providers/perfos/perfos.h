@@ -19,8 +19,6 @@ extern const opl_source perfos_stat, perfos_loadavg, perfos_meminfo, perfos_vmst
 void perfos_processor_open(void);
 /* The number of threads of the whole kernel: the number after the slash in proc/loadavg. */
 bool perfos_threads(opl_reading *reading, uint64_t *ret);
-/* The number of processes of the whole kernel, zombies and kernel threads included. */
-bool perfos_processes(opl_reading *reading, uint64_t *ret);
 
 #define PROCESSES_NAME "Processes"
 #define PROCESSES_HELP                                                                             \

@@ -15,30 +15,22 @@ static bool up_time(opl_reading *reading, uint64_t *ret)
     return *ret != 0;
 }
 
-/* Counts the lines "cpu0 ...", "cpu1 ..." of proc/stat, which follow the sum "cpu  ..."; an offline
- * processor has none. */
-static unsigned processors_online(const char *stat)
-{
-    unsigned count = 0;
-    for (; strncmp(stat, "cpu", 3) == 0; stat++) {
-        count += isdigit((unsigned char)stat[3]) != 0;
-        stat = strchr(stat, '\n');
-        if (!stat)
-            break;
-    }
-    return count;
-}
-
 /* Estimates how many threads wait for a processor. The kernel reports running and ready threads as
  * one number. At most one thread per processor can run, so the other threads wait. The calling
  * thread runs and is not counted. */
 static bool queue_length(opl_reading *reading, uint64_t *ret)
 {
     uint64_t runnable;
+    unsigned processors = 0;
     if (!opl_reading_key(reading, &perfos_stat, "procs_running", &runnable))
         return false;
-    const char *text = opl_reading_text(reading, &perfos_stat, NULL);
-    unsigned processors = text ? processors_online(text) : 0;
+    /* each online processor has a line "cpu0 ...", "cpu1 ...", after the sum "cpu  ..." */
+    const char *line = opl_reading_text(reading, &perfos_stat, NULL);
+    while (line && strncmp(line, "cpu", 3) == 0) {
+        processors += isdigit((unsigned char)line[3]) != 0;
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
     *ret = runnable > processors ? runnable - processors : 0;
     return processors > 0;
 }
@@ -53,11 +45,6 @@ bool perfos_threads(opl_reading *reading, uint64_t *ret)
     for (*ret = 0; isdigit((unsigned char)*++slash);)
         *ret = *ret * 10 + (uint64_t)(*slash - '0');
     return true;
-}
-
-bool perfos_processes(opl_reading *reading, uint64_t *ret)
-{
-    return opl_reading_process_count(reading, ret);
 }
 
 /* Hundredths of the `number`-th load average: 236 for the 2.36 in "2.36 1.07 0.43 1/94 7030". */
@@ -110,7 +97,7 @@ static const opl_counter counters[] = {
     {44, 45, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(queue_length), .name = "Processor Queue Length",
      .help = "Threads that could run but wait for a processor, at this moment. Linux counts running and waiting threads together, so this is the count of both "
              "less the number of processors: at least this many threads wait.", .where = "procs_running of proc/stat, less its number of processors"},
-    {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_processes), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
+    {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(opl_reading_process_count), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
      .where = PROCESSES_WHERE},
     {250, 251, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
      .where = THREADS_WHERE},

@@ -264,11 +264,9 @@ void clock_systemtime(int64_t filetime, SYSTEMTIME *ret);
 int64_t clock_filetime_from(const SYSTEMTIME *time);
 
 /* ---- place.c: this machine's name ---- */
-/* Writes the first label of this machine's host name in upper case, at most 15 characters; never
- * empty. */
-void machine_name(char name[static 16 * 4]);
-/* Like machine_name, for the given host name. */
-void machine_name_from(const char *host, char name[static 16 * 4]);
+/* Writes the first label of the host name in upper case, at most 15 characters; never empty. `host`
+ * NULL: this machine's host name. */
+void machine_name(const char *host, char name[static 16 * 4]);
 /* True if `name` means this machine: NULL, "", ".", localhost, 127.0.0.1, ::1, the host name or its
  * first label, with or without \\ before it. */
 bool machine_is_own(const char *name);
@@ -299,11 +297,11 @@ struct shortage {
     size_t instances; /* number of instances of the object whose instances take the most bytes */
     char object[64];
 };
-struct shortage *shortage_here(void);
-/* Returns the counters, such as "Process: IO Read Operations/sec, ...", that are missing in this
- * thread's last answers because this user may not read them; "": none. */
+extern _Thread_local struct shortage shortage_here;
+/* The counters, such as "Process: IO Read Operations/sec, ...", that are missing in this thread's
+ * last answers because this user may not read them; "": none. */
 enum { DENIED_SIZE = 400 };
-char *denied_here(void);
+extern _Thread_local char denied_here[DENIED_SIZE];
 
 /* ---- trace.c: what this thread's query needs ---- */
 /* Counters by the numbers of their titles. Providers in this process may omit the other counters of
@@ -314,7 +312,7 @@ struct wanted_list {
     } * list;
     size_t count;
 };
-struct wanted_list *wanted_here(void);
+extern _Thread_local struct wanted_list wanted_here;
 
 /* ---- messages.c: the catalog, one row for each event that the library writes
  * (docs/windows/providers.md#d5, docs/windows/registration.md#e7) ---- */

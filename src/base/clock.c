@@ -5,16 +5,11 @@
 
 #include <time.h>
 
-static int64_t in_100ns(const struct timespec *time)
-{
-    return (int64_t)time->tv_sec * CLOCK_TICKS_PER_SECOND + time->tv_nsec / 100;
-}
-
 int64_t clock_ticks(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return in_100ns(&now);
+    return (int64_t)now.tv_sec * CLOCK_TICKS_PER_SECOND + now.tv_nsec / 100;
 }
 
 /* from 1601-01-01 to 1970-01-01: 369 years of which 89 are leap years */
@@ -23,7 +18,8 @@ static const int64_t ticks_per_day = (int64_t)86400 * CLOCK_TICKS_PER_SECOND;
 
 int64_t clock_filetime_of(const struct timespec *unix_time)
 {
-    return in_100ns(unix_time) + unix_epoch;
+    return (int64_t)unix_time->tv_sec * CLOCK_TICKS_PER_SECOND + unix_time->tv_nsec / 100 +
+           unix_epoch;
 }
 
 int64_t clock_filetime(void)

@@ -230,9 +230,16 @@ void place_forget(void)
 
 enum { MOST_UNITS = 15 };
 
-void machine_name_from(const char *host, char name[static 16 * 4])
+void machine_name(const char *host, char name[static 16 * 4])
 {
+    char own[256];
     uint16_t units[MOST_UNITS];
+    if (!host) {
+        host = own;
+        if (gethostname(own, sizeof own) != 0)
+            own[0] = '\0';
+        own[sizeof own - 1] = '\0';
+    }
     size_t count = utf8_to_16(host, strcspn(host, "."), units, MOST_UNITS);
     count = count < MOST_UNITS ? count : MOST_UNITS;
     /* a surrogate pair that the limit would split is dropped */
@@ -248,15 +255,6 @@ void machine_name_from(const char *host, char name[static 16 * 4])
         strcpy(name, "LOCALHOST");
 }
 
-void machine_name(char name[static 16 * 4])
-{
-    char host[256];
-    if (gethostname(host, sizeof host) != 0)
-        host[0] = '\0';
-    host[sizeof host - 1] = '\0';
-    machine_name_from(host, name);
-}
-
 bool machine_is_own(const char *name)
 {
     char host[256] = "", label[16 * 4];
@@ -265,7 +263,7 @@ bool machine_is_own(const char *name)
     if (!strncmp(name, "\\\\", 2))
         name += 2;
     gethostname(host, sizeof host - 1);
-    machine_name(label);
+    machine_name(NULL, label);
     size_t first = strcspn(host, ".");
     return !*name || !strcmp(name, ".") || !strcmp(name, "127.0.0.1") || !strcmp(name, "::1") ||
            text_equal_fold(name, "localhost") || text_equal_fold(name, host) ||

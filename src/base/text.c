@@ -13,15 +13,12 @@
  * UTF-8 is the generalized form: a lone surrogate, which Windows allows anywhere, is encoded in
  * three bytes and survives both conversions. A byte that belongs to no valid sequence becomes
  * U+FFFD.
+ *
+ * An empty text may be NULL, and C forbids pointer arithmetic on NULL: so a text's end is
+ * `count ? at + count : at`.
  */
 
 enum { REPLACEMENT = 0xfffd };
-
-/* Returns text + count. An empty text may be NULL, and C forbids pointer arithmetic on NULL. */
-static const unsigned char *end_of(const unsigned char *text, size_t count)
-{
-    return count ? text + count : text;
-}
 
 /* Decodes the code point of several bytes at *text, which is before `end`, and moves *text past it.
  * False: the bytes are invalid; then *ret is U+FFFD, and only one byte is skipped. */
@@ -57,7 +54,7 @@ static inline bool decode(const unsigned char **text, const unsigned char *end, 
 
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
+    const unsigned char *at = (const unsigned char *)text, *end = count ? at + count : at;
     size_t needed = 0;
     while (at < end) {
         uint32_t code;
@@ -113,7 +110,7 @@ bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count)
 
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
+    const unsigned char *at = (const unsigned char *)text, *end = count ? at + count : at;
     /* the buffer may be misaligned, so units are copied as bytes, one block after the other */
     while (at < end) {
         uint16_t units[128];
@@ -132,7 +129,7 @@ bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count)
 
 bool utf8_valid(const char *text, size_t count)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
+    const unsigned char *at = (const unsigned char *)text, *end = count ? at + count : at;
     uint32_t code;
     while (at < end)
         if (*at < 0x80)
@@ -220,18 +217,13 @@ int text_compare_fold(const char *left, const char *right)
 
 /* ---- words and numbers ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 const char *text_word(const char **cursor, size_t *count)
 {
     const char *start = *cursor;
-    while (is_blank(*start))
+    while (*start == ' ' || *start == '\t')
         start++;
     const char *end = start;
-    while (*end && !is_blank(*end))
+    while (*end && *end != ' ' && *end != '\t')
         end++;
     *cursor = end;
     *count = (size_t)(end - start);

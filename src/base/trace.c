@@ -54,20 +54,6 @@ void trace(const char *station, const char *format, ...)
  * user may not read them: their names are kept here, for tools.
  */
 
-struct shortage *shortage_here(void)
-{
-    static _Thread_local struct shortage here;
-    return &here;
-}
-
-char *denied_here(void)
-{
-    static _Thread_local char here[DENIED_SIZE];
-    return here;
-}
-
-struct wanted_list *wanted_here(void)
-{
-    static _Thread_local struct wanted_list here;
-    return &here;
-}
+_Thread_local struct shortage shortage_here;
+_Thread_local char denied_here[DENIED_SIZE];
+_Thread_local struct wanted_list wanted_here;

@@ -14,52 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the header ---- */
-
-/*
- * The header of an answer, PERF_DATA_BLOCK: signature, the same moment on three clocks, the
- * machine's name. HeaderLength includes the name, rounded up to 8; padding is zero.
- * (docs/windows/articles.md#c4, docs/windows/blocks.md#a1)
- */
-
 enum { PROCESSOR_OBJECT = 238, ALIGNMENT = 8, NAME_UNITS = 16 };
-
-struct header {
-    uint16_t name[NAME_UNITS * 2]; /* the machine's name, ended by a NUL */
-    size_t name_bytes;             /* bytes of the name with its NUL */
-    size_t size; /* bytes of the header and the name, rounded up to 8: the offset of the first
-                  * object */
-};
-
-/* Writes the header with the clocks' present values; `data` must have space for is->size bytes. */
-static void header_write(const struct header *is, void *data, size_t total, uint32_t objects)
-{
-    static const WCHAR signature[4] = {'P', 'E', 'R', 'F'};
-    const uint16_t order = 1;
-    PERF_DATA_BLOCK header = {
-        .LittleEndian = *(const unsigned char *)&order,
-        .Version = PERF_DATA_VERSION,
-        .Revision = PERF_DATA_REVISION,
-        .TotalByteLength = (DWORD)total,
-        .HeaderLength = (DWORD)is->size,
-        .NumObjectTypes = objects,
-        .DefaultObject = PROCESSOR_OBJECT,
-        .SystemNameLength = (DWORD)is->name_bytes,
-        .SystemNameOffset = sizeof(PERF_DATA_BLOCK),
-    };
-    memcpy(header.Signature, signature, sizeof(signature));
-    int64_t ticks, filetime;
-    clock_both(&ticks, &filetime);
-    header.PerfTime.QuadPart = ticks;
-    header.PerfFreq.QuadPart = CLOCK_TICKS_PER_SECOND;
-    header.PerfTime100nSec.QuadPart = filetime;
-    clock_systemtime(filetime, &header.SystemTime);
-    memset(data, 0, is->size);
-    memcpy(data, &header, sizeof(header));
-    memcpy((char *)data + sizeof(header), is->name, is->name_bytes);
-}
-
-/* ---- the query ---- */
 
 /* The parsed query is too big for a thread's stack. Used structures are kept in a free list, so
  * that a program that repeats its query does not allocate memory each time. */
@@ -133,35 +88,56 @@ static LSTATUS pad_last(unsigned char *last, size_t *used, uint32_t count, size_
     return ERROR_SUCCESS;
 }
 
+/* Writes the objects, and before them the header: signature, the same moment on three clocks, the
+ * machine's name. HeaderLength includes the name, rounded up to 8; padding is zero.
+ * (docs/windows/articles.md#c4, docs/windows/blocks.md#a1) */
 static LSTATUS collect_block(const struct query *query, unsigned char *data, DWORD *size)
 {
+    static const WCHAR signature[4] = {'P', 'E', 'R', 'F'};
+    const uint16_t order = 1;
     char machine[16 * 4];
-    struct header header = {.name = {0}};
+    uint16_t name[NAME_UNITS * 2] = {0};
     size_t used = 0;
     uint32_t objects = 0;
     bool whole = false;
-    machine_name(machine);
-    size_t units = utf8_to_16(machine, strlen(machine), header.name, COUNT(header.name) - 1);
-    header.name_bytes = (units + 1) * sizeof(WCHAR);
-    header.size =
-        (sizeof(PERF_DATA_BLOCK) + header.name_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (!data || *size < header.size)
+    machine_name(NULL, machine);
+    size_t units = utf8_to_16(machine, strlen(machine), name, COUNT(name) - 1);
+    size_t name_bytes = (units + 1) * sizeof(WCHAR);
+    size_t first = (sizeof(PERF_DATA_BLOCK) + name_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (!data || *size < first)
         return ERROR_MORE_DATA;
-    unsigned char *at = data + header.size;
-    size_t capacity = *size - header.size;
-    LSTATUS status = host_collect(query, at, capacity, &used, &objects, &whole);
+    size_t capacity = *size - first;
+    LSTATUS status = host_collect(query, data + first, capacity, &used, &objects, &whole);
+    if (!status && !whole)
+        status = pad_last(data + first, &used, objects, capacity);
     if (status)
         return status;
+    *size = (DWORD)(whole ? used : first + used);
     if (whole) {
-        memmove(data, at, used);
-        *size = (DWORD)used;
+        memmove(data, data + first, used);
         return ERROR_SUCCESS;
     }
-    status = pad_last(at, &used, objects, capacity);
-    if (status)
-        return status;
-    *size = (DWORD)(header.size + used);
-    header_write(&header, data, *size, objects);
+    PERF_DATA_BLOCK header = {
+        .LittleEndian = *(const unsigned char *)&order,
+        .Version = PERF_DATA_VERSION,
+        .Revision = PERF_DATA_REVISION,
+        .TotalByteLength = *size,
+        .HeaderLength = (DWORD)first,
+        .NumObjectTypes = objects,
+        .DefaultObject = PROCESSOR_OBJECT,
+        .PerfFreq.QuadPart = CLOCK_TICKS_PER_SECOND,
+        .SystemNameLength = (DWORD)name_bytes,
+        .SystemNameOffset = sizeof header,
+    };
+    int64_t ticks, filetime;
+    clock_both(&ticks, &filetime);
+    header.PerfTime.QuadPart = ticks;
+    header.PerfTime100nSec.QuadPart = filetime;
+    clock_systemtime(filetime, &header.SystemTime);
+    memcpy(header.Signature, signature, sizeof signature);
+    memset(data, 0, first);
+    memcpy(data, &header, sizeof header);
+    memcpy(data + sizeof header, name, name_bytes);
     return ERROR_SUCCESS;
 }
 
@@ -185,7 +161,8 @@ LSTATUS collect_query(const char *text, void *data, DWORD *size)
               kind_texts[question->query.kind], question->query.object_count,
               data ? (unsigned)*size : 0);
         status = collect_block(&question->query, data, size);
-        trace("collect", "%s, %u bytes", status_text(status), status ? 0 : (unsigned)*size);
+        if (trace_on())
+            trace("collect", "%s, %u bytes", status_text(status), status ? 0 : (unsigned)*size);
     }
     lock_take(&free_list_lock);
     question->next = free_list;

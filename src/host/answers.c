@@ -153,8 +153,10 @@ static bool anything_new(const struct service_table *table)
 void answers_write(const struct service_table *table, bool last)
 {
     int64_t now = clock_ticks();
+    if (!last && now < atomic_load(&next_write))
+        return;
     const char *path = place_answers();
-    if (!path || (!last && now < atomic_load(&next_write)))
+    if (!path)
         return;
     lock_take(&lock);
     if (anything_new(table)) {

@@ -7,9 +7,86 @@
 #include "host/host.h"
 #include "host/internal.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- selection ---- */
+
+/* A provider with an Object List is queried for its own objects; one without a list is queried only
+ * if the query has an index that is in no provider's list. (docs/windows/articles.md#c50,
+ * docs/windows/queries.md#c5) */
+
+static size_t copy_positions(const uint32_t *from, size_t count, uint32_t *to)
+{
+    if (count)
+        memcpy(to, from, count * sizeof(*to));
+    return count;
+}
+
+/* The positions in `ret` stay ascending, and each occurs once. */
+static size_t select_by_object(const struct service_table *table, const struct query *query,
+                               uint32_t *ret)
+{
+    bool unclaimed = false;
+    size_t count = 0;
+    for (size_t i = 0; i < query->object_count && !unclaimed; i++) {
+        size_t at = select_listed(table, query->objects[i]);
+        unclaimed = at == table->listed_count || table->listed[at].object != query->objects[i];
+    }
+    if (unclaimed)
+        count = copy_positions(table->listless, table->listless_count, ret);
+    for (size_t i = 0; i < query->object_count; i++) {
+        size_t at = select_listed(table, query->objects[i]);
+        for (; at < table->listed_count && table->listed[at].object == query->objects[i]; at++) {
+            uint32_t position = table->listed[at].position;
+            size_t place = count;
+            while (place > 0 && ret[place - 1] > position)
+                place--;
+            if (place > 0 && ret[place - 1] == position)
+                continue;
+            memmove(&ret[place + 1], &ret[place], (count - place) * sizeof(*ret));
+            ret[place] = position;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Selects all enabled services. One that is registered as on demand is selected only if an earlier
+ * query named one of its objects, so that other queries do not start its helper. */
+static size_t select_all(const struct service_table *table, uint32_t *ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->enabled_count; i++) {
+        const struct service *service = &table->services[table->enabled[i]];
+        if (!service->on_demand || (service->code && atomic_load(&service->code->awake)))
+            ret[count++] = table->enabled[i];
+    }
+    return count;
+}
+
+size_t select_services(const struct service_table *table, const struct query *query, uint32_t *ret)
+{
+    size_t count = 0;
+    if (table->settings.disabled)
+        return 0;
+    if (query->kind == QUERY_GLOBAL || query->kind == QUERY_COSTLY)
+        return select_all(table, ret);
+    if (query->kind == QUERY_FOREIGN)
+        count = copy_positions(table->enabled, table->enabled_count, ret);
+    else if (query->kind == QUERY_OBJECTS)
+        count = select_by_object(table, query, ret);
+    for (size_t i = 0; i < count; i++) {
+        const struct service *service = &table->services[ret[i]];
+        if (service->on_demand && service->code)
+            atomic_store(&service->code->awake, true);
+    }
+    return count;
+}
+
+/* ---- a query in progress ---- */
 
 /* How long to wait for the next provider in order before the others' answers are checked, in
  * clock_ticks: first FIRST_LOOK, then twice as long each time, up to about LONGEST_LOOK. */
@@ -126,35 +203,6 @@ static const struct service *service_at(const void *self, size_t offset)
     return chosen_service(collection, i);
 }
 
-/* Adds the answer to the block, unless the block already has an object with the number of one of
- * the answer's objects: readers would find only the first of the two. If the answer does not fit,
- * the query will return ERROR_MORE_DATA, but the other providers are still queried, as on
- * Windows. */
-static void take_piece(struct collection *collection, size_t i, struct piece *piece, LSTATUS status)
-{
-    struct service *service = chosen_service(collection, i);
-    struct taken_answer *taken = &collection->round->taken[i];
-    if (!status && piece->unowned && piece->size &&
-        owner_check_twice(service, piece, collection->data, collection->used, service_at,
-                          collection)) {
-        piece->size = piece->objects = 0;
-        piece->took_100ns = -1;
-    }
-    if (piece->took_100ns >= 0)
-        answers_note(service->code, piece->took_100ns);
-    taken->begin = collection->used;
-    if (status && (!collection->status || collection->status == ERROR_MORE_DATA))
-        collection->status = status;
-    if (!status && piece->size && !collection->whole) {
-        if (piece->whole)
-            memmove(collection->data, piece->data, piece->size);
-        collection->whole = piece->whole;
-        collection->used = piece->whole ? piece->size : collection->used + piece->size;
-        collection->objects = piece->whole ? 0 : collection->objects + piece->objects;
-    }
-    taken->end = collection->used;
-}
-
 /* Adds an answer that was taken before its turn. ERROR_MORE_DATA: other answers have meanwhile
  * filled the space. */
 static LSTATUS join(struct taken_answer *taken, struct piece *piece)
@@ -176,45 +224,53 @@ static LSTATUS join(struct taken_answer *taken, struct piece *piece)
     return status;
 }
 
+/* Adds a provider's answer to the block, unless the block already has an object with the number of
+ * one of the answer's objects: readers would find only the first of the two. If the answer does not
+ * fit, the query will return ERROR_MORE_DATA, but the other providers are still queried, as on
+ * Windows. */
 static void collect_one(struct collection *collection, size_t i)
 {
     const struct host_settings *settings = &collection->table->settings;
     struct service *service = chosen_service(collection, i);
+    struct taken_answer *taken = &collection->round->taken[i];
     struct piece piece = {.data = collection->data + collection->used,
                           .capacity = collection->capacity - collection->used,
                           .took_100ns = -1};
     enum run_state state = collection->round->states[i];
-    *shortage_here() = (struct shortage){0};
-    LSTATUS status = state == RUN_TAKEN ? join(&collection->round->taken[i], &piece)
+    shortage_here = (struct shortage){0};
+    LSTATUS status = state == RUN_TAKEN ? join(taken, &piece)
                      : state == RUN_REQUESTED
                          ? isolated_finish(service, settings, &piece)
                          : call_collect(service, settings, collection->query, &piece);
-    collection->lacking += status == ERROR_MORE_DATA ? shortage_here()->needed : 0;
-    if (status == ERROR_MORE_DATA && !collection->short_of_space) {
-        collection->short_of_space = service;
-        collection->shortage = *shortage_here();
-        collection->before = collection->used;
+    if (status == ERROR_MORE_DATA) {
+        collection->lacking += shortage_here.needed;
+        if (!collection->short_of_space) {
+            collection->short_of_space = service;
+            collection->shortage = shortage_here;
+            collection->before = collection->used;
+        }
     }
-    take_piece(collection, i, &piece, status);
-}
-
-/* Finds out where each provider runs, and collects from the shipped ones. */
-static void collect_shipped(struct collection *collection)
-{
-    static const enum run_state states[] = {[PLACE_UNKNOWN] = RUN_NONE,
-                                            [PLACE_SHIPPED] = RUN_SHIPPED,
-                                            [PLACE_INSIDE] = RUN_IN_PROCESS,
-                                            [PLACE_HELPER] = RUN_ISOLATED};
-    for (size_t i = 0; i < collection->round->count; i++) {
-        struct service *service = chosen_service(collection, i);
-        lock_take(&service->code->lock);
-        library_place(service);
-        enum run_state state = states[service->code->place];
-        lock_release(&service->code->lock);
-        collection->round->states[i] = state == RUN_SHIPPED ? RUN_NONE : state;
-        if (state == RUN_SHIPPED)
-            collect_one(collection, i);
+    if (status && (!collection->status || collection->status == ERROR_MORE_DATA))
+        collection->status = status;
+    if (piece.unowned && piece.size &&
+        owner_check_twice(service, &piece, collection->data, collection->used, service_at,
+                          collection)) {
+        piece.size = piece.objects = 0;
+        piece.took_100ns = -1;
     }
+    if (piece.took_100ns >= 0)
+        answers_note(service->code, piece.took_100ns);
+    taken->begin = collection->used;
+    if (piece.size && !collection->whole) {
+        collection->whole = piece.whole;
+        if (piece.whole) {
+            memmove(collection->data, piece.data, piece.size);
+            collection->used = collection->objects = piece.objects = 0;
+        }
+        collection->used += piece.size;
+        collection->objects += piece.objects;
+    }
+    taken->end = collection->used;
 }
 
 /* Sends the request. The result is RUN_ISOLATED if another thread still uses the helper at `until`;
@@ -226,25 +282,6 @@ static enum run_state send_to_helper(struct collection *collection, size_t i, in
                                             [ISOLATED_BUSY] = RUN_ISOLATED};
     return states[isolated_begin_collect(chosen_service(collection, i), &collection->question,
                                          until)];
-}
-
-/* Sends the requests to all helpers before it waits for any answer. Each helper may fill all the
- * space that the shipped providers left. */
-static void send_to_helpers(struct collection *collection)
-{
-    const struct host_settings *settings = &collection->table->settings;
-    enum run_state *states = collection->round->states;
-    collection->question =
-        (struct isolated_request){.settings = settings,
-                                  .query = collection->query,
-                                  .capacity = collection->capacity - collection->used,
-                                  .start = clock_ticks()};
-    for (size_t i = 0; i < collection->round->count; i++)
-        if (states[i] == RUN_ISOLATED)
-            states[i] = send_to_helper(collection, i, NOT_AT_ALL);
-    for (size_t i = 0; i < collection->round->count; i++)
-        if (states[i] == RUN_REQUESTED)
-            isolated_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
 }
 
 /* Copies an answer that arrived before its turn. If there is no memory, it stays in the helper
@@ -305,20 +342,49 @@ static void await_turn(struct collection *collection, size_t i)
     }
 }
 
+/* Collects from the shipped providers; sends the requests to all helpers before it waits for any
+ * answer; then adds the others' answers in registry order. Each helper may fill all the space that
+ * the shipped providers left. */
 static void collect_chosen(struct collection *collection)
 {
-    for (size_t i = 0; i < collection->round->count; i++)
+    static const enum run_state places[] = {[PLACE_UNKNOWN] = RUN_NONE,
+                                            [PLACE_SHIPPED] = RUN_SHIPPED,
+                                            [PLACE_INSIDE] = RUN_IN_PROCESS,
+                                            [PLACE_HELPER] = RUN_ISOLATED};
+    const struct host_settings *settings = &collection->table->settings;
+    enum run_state *states = collection->round->states;
+    size_t count = collection->round->count;
+    for (size_t i = 0; i < count; i++)
         collection->round->taken[i].begin = collection->round->taken[i].end = 0;
-    collect_shipped(collection);
-    send_to_helpers(collection);
-    const enum run_state *states = collection->round->states;
-    for (size_t i = 0; i < collection->round->count; i++) {
+    for (size_t i = 0; i < count; i++) {
+        struct service *service = chosen_service(collection, i);
+        lock_take(&service->code->lock);
+        library_place(service);
+        states[i] = places[service->code->place];
+        lock_release(&service->code->lock);
+        if (states[i] == RUN_SHIPPED) {
+            collect_one(collection, i);
+            states[i] = RUN_NONE;
+        }
+    }
+    collection->question =
+        (struct isolated_request){.settings = settings,
+                                  .query = collection->query,
+                                  .capacity = collection->capacity - collection->used,
+                                  .start = clock_ticks()};
+    for (size_t i = 0; i < count; i++)
+        if (states[i] == RUN_ISOLATED)
+            states[i] = send_to_helper(collection, i, NOT_AT_ALL);
+    for (size_t i = 0; i < count; i++)
+        if (states[i] == RUN_REQUESTED)
+            isolated_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
+    for (size_t i = 0; i < count; i++) {
         if (states[i] == RUN_REQUESTED || states[i] == RUN_ISOLATED)
             await_turn(collection, i);
         if (states[i] != RUN_NONE)
             collect_one(collection, i);
     }
-    for (size_t i = 0; collection->status == ERROR_MORE_DATA && i < collection->round->count; i++)
+    for (size_t i = 0; collection->status == ERROR_MORE_DATA && i < count; i++)
         note_buffer_pressure(chosen_service(collection, i));
 }
 
@@ -357,7 +423,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t capacity, siz
     *ret_whole = false;
     *ret_size = 0;
     *ret_objects = 0;
-    if (provider_inside())
+    if (provider_inside)
         return ERROR_LOCK_FAILED;
     LSTATUS status = service_table_hold(&collection.table);
     if (status)
@@ -369,7 +435,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t capacity, siz
             trace_the_others(&collection);
         collect_chosen(&collection);
         note_pressure(&collection);
-        shortage_here()->needed = collection.lacking ? collection.used + collection.lacking : 0;
+        shortage_here.needed = collection.lacking ? collection.used + collection.lacking : 0;
         round_return(round);
         answers_write(collection.table, false);
     }
@@ -382,7 +448,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t capacity, siz
 
 void host_close(void)
 {
-    struct service_table *table = provider_inside() ? NULL : service_table_last();
+    struct service_table *table = provider_inside ? NULL : service_table_last();
     if (table)
         answers_write(table, true);
     for (size_t i = 0; table && i < table->count; i++)

@@ -102,6 +102,9 @@ void service_table_release(struct service_table *table);
 /* Fills in `listed`, `enabled` and `listless`. */
 LSTATUS service_table_index(struct service_table *table);
 void service_table_index_done(struct service_table *table);
+/* Returns the position of the object's first entry in table->listed; if the object has no entry,
+ * the position at which to insert one. */
+size_t select_listed(const struct service_table *table, uint32_t object);
 
 /* ---- judge.c: each object number has one owner ---- */
 /* Returns whether `service` may answer with the object. OWNED_BY_OTHER: *ret_other is the owner. */
@@ -115,15 +118,11 @@ bool owner_check_twice(const struct service *service, const struct piece *piece,
                        size_t size, const struct service *(*at)(const void *self, size_t offset),
                        const void *self);
 
-/* ---- select.c ---- */
+/* ---- host.c ---- */
 /* Writes the positions of the services that the query concerns, ascending, and returns their
  * number, at most table->count. The time does not depend on the number of other services.
  * (docs/windows/articles.md#c50, docs/windows/queries.md#c5) */
 size_t select_services(const struct service_table *table, const struct query *query, uint32_t *ret);
-
-/* Returns the position of the object's first entry in table->listed; if the object has no entry,
- * the position at which to insert one. */
-size_t select_listed(const struct service_table *table, uint32_t object);
 
 /* ---- verdict.c: a provider that fails is not queried, for a longer time after each failure
  * ---- */
@@ -278,9 +277,9 @@ void library_free(struct service *service);
 /* True if the registered path alone shows that it is a shipped library. Fast; used to sort the
  * services. */
 bool library_named_as_shipped(const char *library);
-/* True if a provider's code runs in this thread. A query by that code would wait for itself, so it
- * is refused. */
-bool provider_inside(void);
+/* True while a provider's code runs in this thread. A query by that code would wait for itself, so
+ * it is refused. */
+extern _Thread_local bool provider_inside;
 
 /* ---- verdict.c: what follows from each mistake of a provider ---- */
 enum fault {

@@ -188,12 +188,11 @@ static void look_up_titles(struct service *service, const struct host_settings *
     }
 }
 
-/* Reports title numbers in the answer that have no name. A service without loaded texts is not
- * checked, because each of its numbers would be reported. */
+/* Reports title numbers in the answer that have no name. */
 static void owner_check_titles(struct service *service, const struct host_settings *settings,
                                const struct piece *piece)
 {
-    uint64_t hash = service->last_counter ? hash_titles(piece) : service->code->titles;
+    uint64_t hash = hash_titles(piece);
     if (hash == service->code->titles)
         return;
     service->code->titles = hash;
@@ -201,13 +200,6 @@ static void owner_check_titles(struct service *service, const struct host_settin
 }
 
 /* ---- the checks ---- */
-
-/* Returns the test level. 1: everything is checked; 2: only pointers and guards; above: only what
- * could damage this process. */
-static uint32_t level_of(const struct service *service, const struct host_settings *settings)
-{
-    return service->code->unproven ? 1 : settings->test_level;
-}
 
 /* Checks the returned pointer and length: first checks 2 and 3 (docs/windows/providers.md#d4), at
  * every level, because bytes beyond the buffer cannot be copied; then check 1. */
@@ -300,7 +292,7 @@ static struct fault_finding judge_bytes(struct service *service,
             FAULT_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
         };
     struct answer_content content = {service, settings, answer, pointer, {FAULT_NONE}};
-    if (level_of(service, settings) <= 1 || pointer->fault)
+    if (settings->test_level <= 1 || pointer->fault)
         wire_check_each(piece->data, (size_t)answer->end, answer->objects, take_finding, &content);
     return content.grave;
 }
@@ -340,11 +332,12 @@ void note_buffer_pressure(struct service *service)
         atomic_store(&service->code->least_filled, filled);
 }
 
-/* Checks an answer for which Collect returned success; returns whether it is kept. */
+/* Checks an answer for which Collect returned success, but not the owners of its objects; returns
+ * whether it is kept. piece->size: bytes whose owners must be checked. */
 static bool keep(struct service *service, const struct host_settings *settings,
                  const struct answer *answer, struct piece *piece)
 {
-    uint32_t level = level_of(service, settings);
+    uint32_t level = settings->test_level;
     struct fault_finding pointer = judge_pointer(answer);
     bool isolated = pointer.fault == FAULT_HEAP || pointer.fault == FAULT_OVERRUN;
     if (isolated || (level <= 2 && pointer.fault == FAULT_SILENT))
@@ -368,12 +361,11 @@ static bool keep(struct service *service, const struct host_settings *settings,
     bool both = pointer.fault && level <= 2;
     if (!verdict_keep(service, settings, both ? &pointer : &content))
         return false;
-    if (!answer->end || piece->whole)
-        return true;
-    piece->size = (size_t)answer->end;
-    piece->objects = answer->objects;
-    owner_check_titles(service, settings, piece);
-    return owner_check(service, settings, piece);
+    if (answer->end && !piece->whole) {
+        piece->size = (size_t)answer->end;
+        piece->objects = answer->objects;
+    }
+    return true;
 }
 
 /* Handles an answer for which Collect returned an error. */
@@ -397,10 +389,21 @@ static LSTATUS judge_status(struct service *service, const struct host_settings 
 LSTATUS judge(struct service *service, const struct host_settings *settings,
               const struct answer *answer, struct piece *piece)
 {
+    struct host_settings strict = *settings;
     *piece = (struct piece){.data = piece->data, .capacity = piece->capacity, .took_100ns = -1};
+    /* test level 1: everything is checked; 2: only pointers and guards; above: only what could
+     * damage this process */
+    strict.test_level = service->code->unproven ? 1 : settings->test_level;
+    settings = &strict;
     if (answer->status)
         return judge_status(service, settings, answer);
     bool kept = keep(service, settings, answer, piece);
+    if (kept && piece->size) {
+        /* a service without loaded texts would be reported for each of its numbers */
+        if (service->last_counter)
+            owner_check_titles(service, settings, piece);
+        kept = owner_check(service, settings, piece);
+    }
     piece->size = piece->objects = 0;
     if (!kept)
         return ERROR_SUCCESS;
@@ -412,7 +415,7 @@ LSTATUS judge(struct service *service, const struct host_settings *settings,
         piece->size = (size_t)answer->end;
         piece->objects = answer->objects;
         trace("host", "%s: %zu bytes passed the checks of test level %u", service->name,
-              piece->size, level_of(service, settings));
+              piece->size, settings->test_level);
     }
     return ERROR_SUCCESS;
 }

@@ -47,28 +47,13 @@ static LSTATUS guard_arm(struct guarded *guarded, size_t capacity)
     return ERROR_SUCCESS;
 }
 
-static bool guard_intact(const struct guarded *guarded)
-{
-    const unsigned char *before = guarded->memory;
-    const unsigned char *after = before + GUARD_BYTES + guarded->capacity;
-    return before[0] == GUARD_PATTERN && memcmp(before, before + 1, GUARD_BYTES - 1) == 0 &&
-           memcmp(before, after, GUARD_BYTES) == 0;
-}
-
 static void guard_done(struct guarded *guarded)
 {
     free(guarded->memory);
     *guarded = (struct guarded){0};
 }
 
-/* ---- whether a provider's code runs in this thread ---- */
-
-static _Thread_local bool inside;
-
-bool provider_inside(void)
-{
-    return inside;
-}
+_Thread_local bool provider_inside;
 
 LSTATUS library_new(struct library **ret)
 {
@@ -318,8 +303,6 @@ static LSTATUS call_open(struct service *service, const struct host_settings *se
 static LSTATUS library_open(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
-    if (code->opened)
-        return ERROR_SUCCESS;
     LSTATUS status = load(service);
     if (!status)
         status = call_open(service, settings);
@@ -337,7 +320,7 @@ static LSTATUS library_open(struct service *service, const struct host_settings 
 static void close_inside(struct service *service, bool unload)
 {
     struct library *code = service->code;
-    inside = true;
+    provider_inside = true;
     if (code->opened && code->module.close) {
         DWORD status = code->module.close();
         trace("host", "%s: Close returned %u", service->name, (unsigned)status);
@@ -347,7 +330,7 @@ static void close_inside(struct service *service, bool unload)
         module_unload(&code->module);
         code->place = PLACE_UNKNOWN;
     }
-    inside = false;
+    provider_inside = false;
 }
 
 void library_close(struct service *service, const struct host_settings *settings, bool unload)
@@ -391,24 +374,21 @@ void library_free(struct service *service)
  * caller's own buffer. (docs/windows/providers.md#d3)
  */
 
-/* Writes the query as UTF-16, again for every call, because the provider may change its copy. */
-static LSTATUS write_query_text(struct library *code, const char *text)
+static void copy_from_guarded(void *self, void *to, size_t size)
 {
-    size_t bytes = strlen(text), units = utf8_to_16(text, bytes, NULL, 0);
-    if (units + 1 > code->query_capacity) {
-        free(code->query_text);
-        code->query_text = calloc(units + 1, sizeof(uint16_t));
-        code->query_capacity = code->query_text ? units + 1 : 0;
-        if (!code->query_text)
-            return ERROR_NOT_ENOUGH_MEMORY;
-    }
-    utf8_to_16(text, bytes, code->query_text, units);
-    code->query_text[units] = 0;
-    return ERROR_SUCCESS;
+    const struct guarded *guarded = self;
+    memcpy(to, guarded->memory + GUARD_BYTES, size);
 }
 
-static void run_collect(struct library *code, unsigned char *start, struct answer *answer)
+/* Calls Collect with the buffer that the test level requires: one between guards, or the `own` one
+ * of the caller. */
+static LSTATUS run_collect(struct library *code, const struct host_settings *settings,
+                           unsigned char *own, struct answer *answer)
 {
+    bool guarded = settings->test_level < 4;
+    if (guarded && guard_arm(&code->buffer, answer->capacity))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    unsigned char *start = guarded ? code->buffer.memory + GUARD_BYTES : own;
     void *end = start;
     DWORD bytes = answer->capacity > UINT32_MAX ? UINT32_MAX : (DWORD)answer->capacity, objects = 0;
     answer->status =
@@ -416,23 +396,13 @@ static void run_collect(struct library *code, unsigned char *start, struct answe
     answer->bytes = bytes;
     answer->objects = objects;
     answer->end = (int64_t)((uintptr_t)end - (uintptr_t)start);
-}
-
-static void copy_from_guarded(void *self, void *to, size_t size)
-{
-    const struct guarded *guarded = self;
-    memcpy(to, guarded->memory + GUARD_BYTES, size);
-}
-
-static LSTATUS run_guarded(struct library *code, const struct host_settings *settings,
-                           struct answer *answer)
-{
-    LSTATUS status = guard_arm(&code->buffer, answer->capacity);
-    if (status)
-        return status;
-    run_collect(code, code->buffer.memory + GUARD_BYTES, answer);
+    if (!guarded)
+        return ERROR_SUCCESS;
+    const unsigned char *before = start - GUARD_BYTES, *after = start + answer->capacity;
     if (settings->test_level <= 2 && !(settings->configuration & CONFIGURATION_NO_GUARDS))
-        answer->guards_intact = guard_intact(&code->buffer);
+        answer->guards_intact = before[0] == GUARD_PATTERN &&
+                                memcmp(before, before + 1, GUARD_BYTES - 1) == 0 &&
+                                memcmp(before, after, GUARD_BYTES) == 0;
     answer->copy = copy_from_guarded;
     answer->self = &code->buffer;
     return ERROR_SUCCESS;
@@ -445,17 +415,23 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
     struct answer answer = {.capacity = piece->capacity,
                             .guards_intact = true,
                             .foreign = query->kind == QUERY_FOREIGN};
-    LSTATUS status = library_open(service, settings);
-    if (status) {
+    if (!code->opened && library_open(service, settings)) {
         piece->size = 0;
         return ERROR_SUCCESS; /* the error was reported; other providers' objects are returned */
     }
-    status = write_query_text(code, query->text);
+    /* the query as UTF-16 is written for every call, because the provider may change its copy */
+    size_t bytes = strlen(query->text), units = utf8_to_16(query->text, bytes, NULL, 0);
+    if (units + 1 > code->query_capacity) {
+        free(code->query_text);
+        code->query_text = calloc(units + 1, sizeof(uint16_t));
+        code->query_capacity = code->query_text ? units + 1 : 0;
+        if (!code->query_text)
+            return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    utf8_to_16(query->text, bytes, code->query_text, units);
+    code->query_text[units] = 0;
     int64_t start = clock_ticks();
-    if (!status && settings->test_level >= 4)
-        run_collect(code, piece->data, &answer);
-    else if (!status)
-        status = run_guarded(code, settings, &answer);
+    LSTATUS status = run_collect(code, settings, piece->data, &answer);
     if (status)
         return status;
     answer.took_100ns = clock_ticks() - start;
@@ -480,11 +456,11 @@ LSTATUS call_collect(struct service *service, const struct host_settings *settin
     LSTATUS status = ERROR_SUCCESS;
     piece->size = 0;
     lock_take(&service->code->lock);
-    inside = true;
+    provider_inside = true;
     if (!quarantine_waits(service) && !library_place(service) &&
         service->code->place != PLACE_HELPER)
         status = collect(service, settings, query, piece);
-    inside = false;
+    provider_inside = false;
     lock_release(&service->code->lock);
     return status;
 }

@@ -382,6 +382,19 @@ void service_table_index_done(struct service_table *table)
     table->enabled_count = table->listless_count = table->listed_count = 0;
 }
 
+size_t select_listed(const struct service_table *table, uint32_t object)
+{
+    size_t low = 0, high = table->listed_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->listed[middle].object < object)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- order and code ---- */
 
 /* Moves the shipped services to the front: they answer first, as the system's own objects do on

@@ -522,8 +522,7 @@ static void count(struct backoff *backoff, const struct transition *row)
     unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;
     if (row->grows == FAILURES)
         backoff->last_failure = quarantine_clock.ticks();
-    backoff->counts[row->clears] = 0;
-    if (!row->skips_from || times < row->skips_from)
+    if (times < row->skips_from)
         return;
     unsigned doublings = times - row->skips_from;
     if (doublings > LONGEST_DOUBLINGS)
@@ -540,7 +539,9 @@ void quarantine_take(struct service *service, const struct host_settings *settin
         service->on_probation && row->on_probation ? row->on_probation : row->then;
     if (row->grows && !settings)
         return;
-    count(backoff, row);
+    backoff->counts[row->clears] = 0;
+    if (row->skips_from)
+        count(backoff, row);
     if (then && (!row->if_registered || is_registered(service)))
         then(service, settings, why);
     if (row->past == TEMPORARY || row->past == PERSISTENT)

@@ -220,7 +220,7 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider)
  * that queries; tools show them. */
 static void note_denied(const struct object *object)
 {
-    char *text = denied_here();
+    char *text = denied_here;
     size_t used = strlen(object->is->name), any = 0;
     bool ours = strncmp(text, object->is->name, used) == 0 && text[used] == ':';
     for (size_t i = 0; i < object->row_count; i++) {
@@ -236,14 +236,6 @@ static void note_denied(const struct object *object)
         *text = 0;
 }
 
-static bool row_must_hide(const struct object *object, size_t position)
-{
-    const struct row *row = &object->rows[position];
-    bool has_base = position + 1 < object->row_count && row[1].is_base;
-    return row->unwanted || row->unread || (has_base && row[1].unread) ||
-           (row->is_base && row[-1].unread);
-}
-
 bool object_hide_denied(struct object *object, const opl_provider *provider)
 {
     bool changed = false, denied = false, complete = true;
@@ -251,7 +243,10 @@ bool object_hide_denied(struct object *object, const opl_provider *provider)
         struct row *row = &object->rows[i];
         denied |= row->denied;
         complete &= !row->unwanted;
-        bool hidden = row_must_hide(object, i);
+        const struct row *partner = row->is_base                                  ? row - 1
+                                    : i + 1 < object->row_count && row[1].is_base ? row + 1
+                                                                                  : row;
+        bool hidden = row->unwanted || row->unread || partner->unread;
         if (hidden == row->hidden)
             continue;
         row->hidden = hidden;
@@ -264,7 +259,7 @@ bool object_hide_denied(struct object *object, const opl_provider *provider)
     }
     if (changed)
         object_lay_out(object, provider);
-    if (denied || (complete && *denied_here()))
+    if (denied || (complete && *denied_here))
         note_denied(object);
     return object->shown > 0;
 }
@@ -299,23 +294,6 @@ size_t object_size(const struct object *object)
     return size + (listing->count ? listing->count : 1) * object->block_size;
 }
 
-static void write_dword(unsigned char *out, uint64_t value)
-{
-    DWORD dword = (DWORD)value;
-    memcpy(out, &dword, sizeof dword);
-}
-
-/* Writes a fraction whose values have 32 bits, with its base: both parts are shifted right until
- * they fit. */
-static void write_fraction(const struct row *row, const uint64_t *values, unsigned char *block)
-{
-    uint64_t part = values[0], whole = values[1];
-    for (; (part | whole) > UINT32_MAX; part >>= 1, whole >>= 1)
-        ;
-    write_dword(block + row[0].offset, part);
-    write_dword(block + row[1].offset, whole);
-}
-
 /* Writes the text as UTF-16. The block is zeroed before, so the text needs no terminator. */
 static void write_text(const struct row *row, uint64_t value, unsigned char *out)
 {
@@ -329,22 +307,28 @@ static void write_text(const struct row *row, uint64_t value, unsigned char *out
 static void write_block(const struct object *object, const uint64_t *values, unsigned char *block)
 {
     memset(block, 0, object->block_size);
-    write_dword(block, object->block_size);
+    memcpy(block, &object->block_size, sizeof object->block_size);
     for (size_t i = 0; i < object->row_count; i++) {
         const struct cell *cell = &object->cells[i];
+        const struct row *row = &object->rows[i];
         uint64_t value = values[i];
-        if (cell->format == CELL_LARGE)
+        if (cell->format == CELL_LARGE) {
             memcpy(block + cell->offset, &value, sizeof value);
-        else if (cell->format == CELL_HIDDEN)
-            continue;
-        else if (cell->format == CELL_COUNTER)
-            write_dword(block + cell->offset, value);
-        else if (cell->format == CELL_LEVEL)
-            write_dword(block + cell->offset, value < UINT32_MAX ? value : UINT32_MAX);
-        else if (object->rows[i].type == PERF_RAW_FRACTION)
-            write_fraction(&object->rows[i], values + i, block);
-        else if (object->rows[i].text)
-            write_text(&object->rows[i], value, block);
+        } else if (cell->format == CELL_COUNTER || cell->format == CELL_LEVEL) {
+            bool limited = cell->format == CELL_LEVEL && value > UINT32_MAX;
+            DWORD dword = limited ? UINT32_MAX : (DWORD)value;
+            memcpy(block + cell->offset, &dword, sizeof dword);
+        } else if (cell->format == CELL_OTHER && row->type == PERF_RAW_FRACTION) {
+            /* with its base: both parts are shifted right until they fit into 32 bits */
+            uint64_t whole = values[i + 1];
+            for (; (value | whole) > UINT32_MAX; value >>= 1, whole >>= 1)
+                ;
+            DWORD parts[] = {(DWORD)value, (DWORD)whole};
+            memcpy(block + row[0].offset, &parts[0], sizeof parts[0]);
+            memcpy(block + row[1].offset, &parts[1], sizeof parts[1]);
+        } else if (cell->format == CELL_OTHER && row->text) {
+            write_text(row, value, block);
+        }
     }
 }
 

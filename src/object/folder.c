@@ -182,25 +182,14 @@ static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
     return *ret > 0;
 }
 
-/* Counts processes by the link count of the folder proc: one link each for "." and "..", for each
- * other folder, and for each process. False: the count is not known. */
-static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
-{
-    struct stat proc;
-    struct statfs system;
-    uint64_t others;
-    if (fstatfs(fd, &system) != 0 || system.f_type != PROC_SUPER_MAGIC || fstat(fd, &proc) != 0 ||
-        !other_folders(provider, fd, &others))
-        return false;
-    *ret = proc.st_nlink - 2 - others;
-    return proc.st_nlink > 2 + others;
-}
-
 /* Returns in *ret the number of processes. They are counted once per collection, because several
  * objects show it. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
 {
     opl_provider *provider = reading->provider;
+    struct stat proc;
+    struct statfs system;
+    uint64_t others;
     *ret = provider->process_count;
     if (provider->processes_counted_for == provider->collection)
         return true;
@@ -208,7 +197,12 @@ bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
         kept_open(&provider->processes, provider_root(provider), "proc", O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return false;
-    if (!count_by_links(provider, fd, ret)) {
+    /* the link count of the folder proc: one link each for "." and "..", for each other folder, and
+     * for each process */
+    if (fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC && fstat(fd, &proc) == 0 &&
+        other_folders(provider, fd, &others) && proc.st_nlink > 2 + others) {
+        *ret = proc.st_nlink - 2 - others;
+    } else {
         struct folder folder = {.kept.fd = -1};
         bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
         *ret = folder.count;

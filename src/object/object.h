@@ -123,7 +123,8 @@ void source_done(struct source *source);
 /* Returns `path` with the instance's folder in place of the '*', written to `storage`; a path
  * without '*' is returned unchanged. NULL: the path is too long. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
-/* Returns the number at position `column` (from 1) after the key. */
+/* Returns the number at position `column` after the key, from 2 on; the first one is
+ * key->number. */
 uint64_t key_number(const struct source_key *key, unsigned column);
 uint64_t text_number(const char **cursor); /* parses a decimal number that may be negative; *cursor
                                             * stops after its digits */

@@ -5,6 +5,7 @@
  * them if all of them fit.
  */
 #include "object/object.h"
+#include "registry/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,21 +95,10 @@ static void object_request(opl_provider *provider, const opl_object *address)
     }
 }
 
-static LSTATUS provider_parse(opl_provider *provider, LPCWSTR query)
-{
-    const uint16_t *text = (const uint16_t *)query;
-    size_t capacity = sizeof provider->query_text - 1;
-    size_t bytes = query ? utf16_to_8(text, utf16_length(text), provider->query_text, capacity) : 0;
-    if (bytes > capacity)
-        return ERROR_INVALID_PARAMETER;
-    provider->query_text[bytes] = 0;
-    return query_parse(provider->query_text, &provider->query);
-}
-
 /* Marks the rows that the query does not need, in the objects of which it needs some. */
 static void object_want(struct object *object, const opl_provider *provider)
 {
-    const struct wanted_list *wanted = wanted_here();
+    const struct wanted_list *wanted = &wanted_here;
     uint32_t first = provider->first_counter;
     bool any = false;
     for (size_t i = 0; i < wanted->count && !any; i++)
@@ -123,12 +113,23 @@ static void object_want(struct object *object, const opl_provider *provider)
     }
 }
 
-/* Requests the objects that the query needs. False: the query needs no object. *ret_costly: one of
- * the objects is costly. */
-static bool provider_select(opl_provider *provider, bool *ret_costly)
+/* Parses the query, and requests the objects that it needs. *ret_any: it needs one. *ret_costly:
+ * one of the objects is costly. */
+static LSTATUS provider_select(opl_provider *provider, LPCWSTR text, bool *ret_any,
+                               bool *ret_costly)
 {
+    const uint16_t *units = (const uint16_t *)text;
     const struct query *query = &provider->query;
-    bool any = false;
+    size_t capacity = sizeof provider->query_text - 1;
+    size_t bytes =
+        text ? utf16_to_8(units, utf16_length(units), provider->query_text, capacity) : 0;
+    *ret_any = *ret_costly = false;
+    if (bytes > capacity)
+        return ERROR_INVALID_PARAMETER;
+    provider->query_text[bytes] = 0;
+    LSTATUS status = query_parse(provider->query_text, &provider->query);
+    if (status)
+        return status;
     for (size_t i = 0; i < provider->object_count; i++)
         provider->objects[i].listing.requested = false;
     for (size_t i = 0; i < provider->object_count; i++) {
@@ -141,28 +142,24 @@ static bool provider_select(opl_provider *provider, bool *ret_costly)
         if (!provider->objects[i].row_count || !wanted)
             continue;
         object_request(provider, provider->objects[i].address);
-        any = true;
+        *ret_any = true;
     }
-    *ret_costly = false;
     for (size_t i = 0; i < provider->object_count; i++) {
         if (!provider->objects[i].listing.requested)
             continue;
         object_want(&provider->objects[i], provider);
         *ret_costly |= provider->objects[i].is->costly;
     }
-    return any;
+    return ERROR_SUCCESS;
 }
 
 /* ---- collecting ---- */
 
 /* A forked child shares the positions in its parent's open folders, and the kernel reports a change
  * of a watched file to only one of them: so the child opens the folders and files itself. */
-static void provider_notice_fork(opl_provider *provider)
+static void provider_after_fork(opl_provider *provider)
 {
-    int pid = (int)getpid();
-    if (pid == provider->pid)
-        return;
-    provider->pid = pid;
+    provider->pid = (int)getpid();
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         kept_close(&provider->folders[i].kept);
     for (size_t i = 0; i < provider->source_count; i++)
@@ -194,36 +191,32 @@ static void provider_become_frugal(opl_provider *provider)
     }
 }
 
-static void provider_read_once(opl_provider *provider)
-{
-    provider_notice_fork(provider);
-    source_lacked();
-    provider->collection = ++provider->serial;
-    provider->time = clock_filetime();
-    provider->failed = false;
-    for (size_t i = 0; i < provider->object_count; i++)
-        listing_begin(&provider->objects[i].listing);
-    for (size_t i = 0; i < provider->object_count; i++) {
-        const opl_object *is = provider->objects[i].is;
-        opl_listing *listing = &provider->objects[i].listing;
-        if (!listing->requested)
-            continue;
-        if (!is->instances)
-            listing_single(listing);
-        else if (is->lines.source)
-            listing_lines(listing);
-        else if (is->list)
-            is->list(listing);
-    }
-}
-
+/* Reads the requested objects: once more if descriptors ran out. */
 static void provider_read(opl_provider *provider)
 {
-    provider_read_once(provider);
-    if (provider->frugal || !source_lacked())
-        return;
-    provider_become_frugal(provider);
-    provider_read_once(provider);
+    if (provider->pid != (int)getpid())
+        provider_after_fork(provider);
+    for (;;) {
+        source_lacked();
+        provider->collection = ++provider->serial;
+        provider->time = clock_filetime();
+        provider->failed = false;
+        for (size_t i = 0; i < provider->object_count; i++)
+            listing_begin(&provider->objects[i].listing);
+        for (size_t i = 0; i < provider->object_count; i++) {
+            const opl_object *is = provider->objects[i].is;
+            opl_listing *listing = &provider->objects[i].listing;
+            if (listing->requested && !is->instances)
+                listing_single(listing);
+            else if (listing->requested && is->lines.source)
+                listing_lines(listing);
+            else if (listing->requested && is->list)
+                is->list(listing);
+        }
+        if (provider->frugal || !source_lacked())
+            return;
+        provider_become_frugal(provider);
+    }
 }
 
 /* Sets the objects' clock, hides what is denied, and adds the totals; returns the answer's size.
@@ -256,7 +249,7 @@ static size_t provider_totals(opl_provider *provider)
 static void note_need(const opl_provider *provider, size_t size, size_t capacity)
 {
     const struct object *largest = NULL;
-    struct shortage *shortage = shortage_here();
+    struct shortage *shortage = &shortage_here;
     for (size_t i = 0; i < provider->object_count; i++) {
         const struct object *object = &provider->objects[i];
         if (object->listing.requested && (!largest || object_size(object) > object_size(largest)))
@@ -279,16 +272,17 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
     *bytes = *types = 0;
     if (!provider)
         return ERROR_NOT_READY;
-    LSTATUS status = provider_parse(provider, query);
-    bool costly;
-    if (status || !provider_select(provider, &costly))
+    bool any, costly;
+    LSTATUS status = provider_select(provider, query, &any, &costly);
+    if (!any)
         return (DWORD)status;
-    struct priority usual = {0};
+    struct priority usual;
     if (costly)
         usual = priority_lower();
     provider_read(provider);
     size_t size = provider_totals(provider);
-    priority_restore(usual);
+    if (costly)
+        priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (source_lacked()) /* some values are 0 only because a file could not be opened */
@@ -487,4 +481,139 @@ void provider_close(opl_provider *provider)
     free(provider->objects);
     tables_done(&provider->tables);
     free(provider);
+}
+
+/* ---- the functions of a library ---- */
+
+/* Open, Collect and Close as a library exports them: Open gives the counters the numbers that
+ * lodctr assigned to the service. (docs/windows/articles.md#c40, docs/windows/articles.md#c67) */
+
+struct opl_entry {
+    opl_provider *provider;
+    /* number of Open calls without a Close yet: remote service processes call Open once per
+     * connection (docs/windows/providers.md#d2) */
+    unsigned opened;
+};
+
+static LSTATUS report_unregistered(const char *service, const char *value)
+{
+    event_log("Perflib", 3004, service, EVENT_FIELDS(EVENT_TEXT("Value", value)),
+              "it is missing, so the counters have no numbers and no names yet; run lodctr with "
+              "the provider's ini file");
+    return ERROR_FILE_NOT_FOUND;
+}
+
+static LSTATUS report_too_few(const char *service, const char *value, DWORD needed, DWORD there)
+{
+    char more[160];
+    snprintf(more, sizeof more,
+             "it is %u, but the library has counters up to %u and is newer than its registration",
+             (unsigned)there, (unsigned)needed);
+    event_log("Perflib", 3004, service, EVENT_FIELDS(EVENT_TEXT("Value", value)), more);
+    return ERROR_INVALID_DATA;
+}
+
+/* Reads the value `first` (such as "First Counter") of a service. Reports an error if it is
+ * missing, or if the value `last` is less than `first` + `last_offset`. */
+static LSTATUS numbers_read(const char *service, const char *first, const char *last,
+                            DWORD last_offset, DWORD *ret)
+{
+    DWORD highest;
+    FREE_AUTO char *path = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service);
+    if (!path)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (registry_get_dword(path, first, ret))
+        return report_unregistered(service, first);
+    if (registry_get_dword(path, last, &highest))
+        return report_unregistered(service, last);
+    if (highest < *ret || highest - *ret < last_offset)
+        return report_too_few(service, last, *ret + last_offset, highest);
+    return ERROR_SUCCESS;
+}
+
+/* Reads First Counter and First Help of a service, as lodctr wrote them; `service` NULL: both are
+ * 0. Each failure is logged as an event that says what to do. */
+static LSTATUS service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
+                               DWORD *ret_first_help)
+{
+    *ret_first_counter = *ret_first_help = 0;
+    if (!service)
+        return ERROR_SUCCESS;
+    LSTATUS status =
+        numbers_read(service, "First Counter", "Last Counter", last_offset, ret_first_counter);
+    if (!status)
+        status = numbers_read(service, "First Help", "Last Help", last_offset, ret_first_help);
+    return status;
+}
+
+static void raise_to(DWORD *highest, DWORD number)
+{
+    if (number > *highest)
+        *highest = number;
+}
+
+static DWORD tables_last_offset(const opl_table_list *tables)
+{
+    DWORD last = 0;
+    for (size_t i = 0; i < tables->count; i++) {
+        const opl_object *object = tables->objects[i];
+        raise_to(&last, object->index);
+        raise_to(&last, object->help_index);
+        for (size_t row = 0; row < object->counter_count; row++) {
+            raise_to(&last, object->counters[row].index);
+            raise_to(&last, object->counters[row].help_index);
+        }
+    }
+    return last;
+}
+
+static LSTATUS entry_open(struct opl_entry *entry, const opl_table_list *theirs)
+{
+    DWORD first_counter, first_help;
+    LSTATUS status = provider_new(theirs, &entry->provider);
+    if (status)
+        return status;
+    const opl_table_list *tables = &entry->provider->tables.list;
+    status =
+        service_numbers(tables->service, tables_last_offset(tables), &first_counter, &first_help);
+    if (status)
+        return status;
+    if (tables->begin)
+        tables->begin();
+    return provider_open(entry->provider, first_counter, first_help);
+}
+
+DWORD opl_entry_open_1(opl_entry **entry, const opl_table_list *tables, LPCWSTR devices)
+{
+    (void)devices;
+    if (*entry) {
+        (*entry)->opened++;
+        return ERROR_SUCCESS;
+    }
+    struct opl_entry *made = calloc(1, sizeof *made);
+    LSTATUS status = made ? entry_open(made, tables) : ERROR_NOT_ENOUGH_MEMORY;
+    if (status) {
+        provider_close(made ? made->provider : NULL);
+        free(made);
+        return (DWORD)status;
+    }
+    made->opened = 1;
+    *entry = made;
+    return ERROR_SUCCESS;
+}
+
+DWORD opl_entry_collect_1(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes,
+                          LPDWORD types)
+{
+    return provider_collect(entry ? entry->provider : NULL, query, data, bytes, types);
+}
+
+DWORD opl_entry_close_1(opl_entry **entry)
+{
+    if (*entry && --(*entry)->opened == 0) {
+        provider_close((*entry)->provider);
+        free(*entry);
+        *entry = NULL;
+    }
+    return ERROR_SUCCESS;
 }

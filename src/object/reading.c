@@ -26,7 +26,7 @@ bool opl_reading_key(opl_reading *reading, const opl_source *is, const char *tex
     struct source_key *key = source ? source_add_key(source, text, strlen(text)) : NULL;
     if (!key || source_load_keys(reading, source) || !key->at)
         return false;
-    *ret = key_number(key, 1);
+    *ret = key->number;
     return true;
 }
 

@@ -186,13 +186,14 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
     uint64_t sum = 0;
     enum row_result result = ROW_READ;
     const struct source *source = row->source;
+    unsigned column = row->value->column;
     /* the row before may have found the keys already */
     bool loaded = source->star && source->keys_for == reading->serial;
     if (!loaded && source_load_keys(reading, row->source))
         return ROW_UNREADABLE;
     for (unsigned i = 0; i < row->term_count; i++) {
         const struct source_key *key = &row->source->keys[row->terms[i].key];
-        uint64_t number = key->at ? key_number(key, row->value->column) : 0;
+        uint64_t number = !key->at ? 0 : column <= 1 ? key->number : key_number(key, column);
         if (!key->at && !row->terms[i].optional)
             result = ROW_ABSENT;
         sum += row->terms[i].minus ? -number : number;

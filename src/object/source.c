@@ -301,26 +301,6 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
     return status;
 }
 
-/* Returns the path below the thread's own folder for files below proc/net: proc/net is a link to
- * self/net, the folder of the process's first thread, but each thread may be in another network
- * namespace. */
-static const char *source_path(opl_provider *provider, struct source *source,
-                               char storage[OBJECT_MAX_PATH])
-{
-    static const char net[] = "proc/net/";
-    const char *path = source->is->path;
-    if (strncmp(path, net, sizeof net - 1) != 0)
-        return path;
-    uint64_t namespace = provider_namespace(provider);
-    if (source->net != namespace)
-        kept_close(&source->kept);
-    source->net = namespace;
-    if (namespace == 0)
-        return path;
-    snprintf(storage, OBJECT_MAX_PATH, "proc/thread-self/net/%s", path + sizeof net - 1);
-    return storage;
-}
-
 /* True if the process has changed its mount namespace since the last call: the open file still
  * shows the mounts of the earlier one. */
 static bool source_is_elsewhere(opl_provider *provider, struct source *source)
@@ -337,8 +317,6 @@ static bool source_is_elsewhere(opl_provider *provider, struct source *source)
  * always reported as writable, so it counts as changed. */
 static bool source_is_unchanged(opl_provider *provider, struct source *source)
 {
-    if (!source->is->watched || !provider_live())
-        return false;
     if (source_is_elsewhere(provider, source))
         kept_close(&source->kept);
     struct pollfd requested = {.fd = source->kept.fd, .events = POLLPRI | POLLOUT};
@@ -348,10 +326,23 @@ static bool source_is_unchanged(opl_provider *provider, struct source *source)
 
 static LSTATUS source_read_system(opl_provider *provider, struct source *source)
 {
-    if (source_is_unchanged(provider, source))
-        return ERROR_SUCCESS;
+    static const char net[] = "proc/net/";
     char storage[OBJECT_MAX_PATH];
-    const char *path = source_path(provider, source, storage);
+    const char *path = source->is->path;
+    if (source->is->watched && provider_live() && source_is_unchanged(provider, source))
+        return ERROR_SUCCESS;
+    /* proc/net is a link to self/net, the folder of the process's first thread, but each thread may
+     * be in another network namespace: so its own folder is read */
+    if (strncmp(path, net, sizeof net - 1) == 0) {
+        uint64_t namespace = provider_namespace(provider);
+        if (source->net != namespace)
+            kept_close(&source->kept);
+        source->net = namespace;
+        if (namespace) {
+            snprintf(storage, sizeof storage, "proc/thread-self/net/%s", path + sizeof net - 1);
+            path = storage;
+        }
+    }
     int fd = kept_open(&source->kept, provider_root(provider), path, O_RDONLY);
     if (fd < 0)
         return status_from_errno(errno);

@@ -197,8 +197,6 @@ static void source_find_pairs(struct source *source)
 
 uint64_t key_number(const struct source_key *key, unsigned column)
 {
-    if (column <= 1)
-        return key->number;
     const char *at = skip_blanks(key->at);
     for (unsigned i = 1; i < column; i++)
         at = skip_blanks(skip_word(at));
@@ -216,21 +214,6 @@ static bool key_match(struct source_key *key, const char *line)
     const char *at = key->at = line + key->length + 1;
     at = skip_blanks(at);
     key->number = text_number(&at);
-    return true;
-}
-
-/* True if all keys are in the same lines as in the last text, as is usual for system-wide files. */
-static bool keys_find_again(struct source *source)
-{
-    const char *line = source->text;
-    unsigned number = 0;
-    for (size_t i = 0; i < source->key_count; i++) {
-        struct source_key *key = &source->keys[source->keys[i].order];
-        for (; number < key->line && *line; number++)
-            line = opl_next_line(line);
-        if (!key_match(key, line))
-            return false;
-    }
     return true;
 }
 
@@ -340,9 +323,21 @@ LSTATUS source_load_keys(opl_reading *reading, struct source *source)
     if (status || source->keys_for == source->read_for)
         return status;
     source->keys_for = source->read_for;
-    if (source->is->pairs)
+    if (source->is->pairs) {
         source_find_pairs(source);
-    else if (!source->keys_sorted || !keys_find_again(source))
+        return ERROR_SUCCESS;
+    }
+    /* in system-wide files all keys are usually in the same lines as in the last text */
+    bool found = source->keys_sorted;
+    const char *line = source->text;
+    unsigned number = 0;
+    for (size_t i = 0; found && i < source->key_count; i++) {
+        struct source_key *key = &source->keys[source->keys[i].order];
+        for (; number < key->line && *line; number++)
+            line = opl_next_line(line);
+        found = key_match(key, line);
+    }
+    if (!found)
         keys_find(source);
     return ERROR_SUCCESS;
 }

@@ -55,11 +55,6 @@ bool query_is_text(const char *text)
     return text && text_query(text) < COUNT(text_queries);
 }
 
-static bool is_word(const char *word, size_t count, const char *expected)
-{
-    return text_compare_fold_n(word, count, expected, strlen(expected)) == 0;
-}
-
 static uint32_t language_of(const char *text)
 {
     uint32_t language;
@@ -118,29 +113,6 @@ static LSTATUS parse_foreign(const char *rest, struct query *ret)
     return parse_objects(rest, ret);
 }
 
-static LSTATUS parse_words(struct query *ret)
-{
-    const char *rest = ret->text;
-    size_t count, more;
-    const char *first = text_word(&rest, &count);
-    if (first && is_word(first, count, foreign)) {
-        memcpy(ret->storage + (first - ret->text), foreign, sizeof foreign - 1);
-        ret->text = first;
-        return parse_foreign(rest, ret);
-    }
-    bool alone = !text_word(&rest, &more);
-    for (size_t i = 0; first && alone && i < COUNT(keywords); i++)
-        if (is_word(first, count, keywords[i].word)) {
-            ret->kind = keywords[i].kind;
-            strcpy(ret->storage, keywords[i].canonical);
-            return ERROR_SUCCESS;
-        }
-    LSTATUS status = parse_objects(ret->text, ret);
-    if (ret->object_count)
-        ret->kind = QUERY_OBJECTS;
-    return status;
-}
-
 LSTATUS query_parse(const char *text, struct query *ret)
 {
     ret->kind = QUERY_NOTHING;
@@ -154,14 +126,31 @@ LSTATUS query_parse(const char *text, struct query *ret)
         ret->kind = QUERY_GLOBAL;
         return ERROR_SUCCESS;
     }
-    size_t size = strnlen(text, sizeof ret->storage);
+    size_t size = strnlen(text, sizeof ret->storage), count, more;
     if (size == sizeof ret->storage || utf8_to_16(text, size, NULL, 0) > LIMIT_QUERY_CHARS)
         return ERROR_INVALID_PARAMETER;
     memcpy(ret->storage, text, size + 1);
     size_t row = text_query(ret->text);
-    if (row == COUNT(text_queries))
-        return parse_words(ret);
-    ret->kind = text_queries[row].kind;
-    ret->language = language_of(ret->text);
-    return ERROR_SUCCESS;
+    if (row < COUNT(text_queries)) {
+        ret->kind = text_queries[row].kind;
+        ret->language = language_of(ret->text);
+        return ERROR_SUCCESS;
+    }
+    const char *rest = ret->text, *first = text_word(&rest, &count);
+    if (!text_compare_fold_n(first, count, foreign, strlen(foreign))) {
+        memcpy(ret->storage + (first - ret->text), foreign, strlen(foreign));
+        ret->text = first;
+        return parse_foreign(rest, ret);
+    }
+    bool alone = !text_word(&rest, &more);
+    for (size_t i = 0; alone && i < COUNT(keywords); i++)
+        if (!text_compare_fold_n(first, count, keywords[i].word, strlen(keywords[i].word))) {
+            ret->kind = keywords[i].kind;
+            strcpy(ret->storage, keywords[i].canonical);
+            return ERROR_SUCCESS;
+        }
+    LSTATUS status = parse_objects(ret->text, ret);
+    if (ret->object_count)
+        ret->kind = QUERY_OBJECTS;
+    return status;
 }

@@ -444,7 +444,7 @@ static LSTATUS query_here(const struct held *held, const char *name, struct buff
             data->len = status ? 0 : size;
             return status;
         }
-        needed = shortage_here()->needed;
+        needed = shortage_here.needed;
         needed += needed / 8;
     }
 }

@@ -123,7 +123,7 @@ static BOOL name_fits(const void *name, LPDWORD size, size_t needed)
 BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size)
 {
     char text[16 * 4];
-    machine_name(text);
+    machine_name(NULL, text);
     if (!name_fits(name, size, strlen(text) + 1))
         return FALSE;
     *size = (DWORD)strlen(text);
@@ -134,7 +134,7 @@ BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size)
 BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
 {
     char text[16 * 4];
-    machine_name(text);
+    machine_name(NULL, text);
     size_t needed = utf8_to_16(text, strlen(text) + 1, NULL, 0);
     if (!name_fits(name, size, needed))
         return FALSE;

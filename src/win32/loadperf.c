@@ -124,7 +124,7 @@ DWORD opl_load_last_answer(const char *service, opl_load_answer *ret)
 
 const char *opl_load_denied(void)
 {
-    return *denied_here() ? denied_here() : NULL;
+    return *denied_here ? denied_here : NULL;
 }
 
 DWORD opl_load_last_event(const char *service, opl_load_event *ret)

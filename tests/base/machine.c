@@ -112,10 +112,10 @@ static void machine_names_are_short_and_upper(void **state)
     };
     char name[16 * 4];
     for (size_t i = 0; i < COUNT(cases); i++) {
-        machine_name_from(cases[i].host, name);
+        machine_name(cases[i].host, name);
         assert_string_equal(name, cases[i].name);
     }
-    machine_name(name);
+    machine_name(NULL, name);
     assert_true(name[0] && strlen(name) <= 60);
 }
 

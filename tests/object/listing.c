@@ -256,14 +256,14 @@ static void what_a_query_does_not_want_is_not_read(void **state)
     opl_object_view object;
     opl_counter_view counter;
     lucks = 0;
-    *wanted_here() = (struct wanted_list){list, 1};
+    wanted_here = (struct wanted_list){list, 1};
     struct answer answer = run_query(u"2000");
     assert_int_equal(lucks, 0);
     assert_true(answer_object(&answer, 2000, &object));
     assert_int_equal(object.type.NumCounters, 1);
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + AGE), 2);
     assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + AGE), 1);
-    *wanted_here() = (struct wanted_list){list, COUNT(list)};
+    wanted_here = (struct wanted_list){list, COUNT(list)};
     answer = run_query(u"2100"); /* of the object 2100 the list has nothing: it is whole */
     assert_true(answer_object(&answer, 2000, &object));
     assert_int_equal(object.type.NumCounters, 3);
@@ -272,7 +272,7 @@ static void what_a_query_does_not_want_is_not_read(void **state)
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + SHARE), 1);
     assert_true(answer_object(&answer, 2100, &object));
     assert_int_equal(object.type.NumCounters, 2);
-    *wanted_here() = (struct wanted_list){0};
+    wanted_here = (struct wanted_list){0};
     answer = run_query(u"2000");
     assert_true(answer_object(&answer, 2000, &object));
     assert_int_equal(object.type.NumCounters, 7);

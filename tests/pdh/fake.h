@@ -167,7 +167,7 @@ static LSTATUS fake_query(const char *path, const char *name, bool wide, DWORD *
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     lock_take(&lock);
     snprintf(fake_question, sizeof fake_question, "%s", name);
-    const struct wanted_list *wanted = wanted_here();
+    const struct wanted_list *wanted = &wanted_here;
     *fake_wanted = 0;
     for (size_t i = 0, at = 0; i < wanted->count && at < sizeof fake_wanted; i++)
         at += (size_t)snprintf(fake_wanted + at, sizeof fake_wanted - at, "%u:%u ",

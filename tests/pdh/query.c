@@ -229,7 +229,7 @@ static void a_collection_asks_once_for_what_is_needed(void **state)
     assert_int_equal(fake_questions, 1);
     assert_string_equal(fake_question, "2 230");
     assert_string_equal(fake_wanted, "0:784 0:684 0:804 2:44 230:784 ");
-    assert_int_equal(wanted_here()->count, 0);
+    assert_int_equal(wanted_here.count, 0);
     assert_int_equal(counter_remove(last), 0);
     added("\\System\\File Read Operations/sec");
     collect(1000);

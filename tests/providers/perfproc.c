@@ -164,9 +164,9 @@ static uint64_t working_set(size_t wanted, const char *name)
         {230, 180},
         {230, 172}
     };
-    *wanted_here() = (struct wanted_list){wanted ? list : NULL, wanted};
+    wanted_here = (struct wanted_list){wanted ? list : NULL, wanted};
     struct answer answer = run_query(u"230");
-    *wanted_here() = (struct wanted_list){0};
+    wanted_here = (struct wanted_list){0};
     return value_of(&answer, 230, name, 180);
 }
 

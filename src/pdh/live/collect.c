@@ -322,11 +322,11 @@ static void query_groups(struct pdh_query *query, struct machine_group *groups)
                                                           .query = group->question.data,
                                                           .snapshot = &group->snapshot};
     const struct buffer *wanted = &((struct live_source *)query->source)->wanted;
-    *wanted_here() =
+    wanted_here =
         (struct wanted_list){(void *)wanted->data, wanted->len / sizeof(struct wanted_counter)};
     if (used)
         machine_query_all(questions, used);
-    *wanted_here() = (struct wanted_list){0};
+    wanted_here = (struct wanted_list){0};
     for (struct machine_group *group = groups; group; group = group->next) {
         bool mine = at < used && questions[at].snapshot == &group->snapshot;
         take_answer(group, mine ? &questions[at] : NULL);

@@ -85,7 +85,7 @@ static struct machine *own_machine(void)
     lock_take(&machines_lock);
     if (!own.label[0]) {
         char name[16 * 4];
-        machine_name(name);
+        machine_name(NULL, name);
         snprintf(own.label, sizeof own.label, "\\\\%s", name);
     }
     lock_release(&machines_lock);
