@@ -30,14 +30,14 @@ DWORD WINAPI UnloadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
 
 /* Loads an ini file on this machine: `computer` is NULL or this machine's name, else the result is
  * 50 (ERROR_NOT_SUPPORTED). `flags`: LOADPERF_FLAGS_*; there is no WMI to notify, so 1 and 2 have
- * no effect, and with 4 (only write files for WMI) the call does nothing. 8 prints the steps. */
+ * no effect, and with 4 (only write files for WMI) the call does nothing. 8: prints its steps. */
 DWORD WINAPI InstallPerfDllA(LPCSTR computer, LPCSTR ini_path, ULONG_PTR flags)
     OPL_SYMBOL(InstallPerfDllA);
 DWORD WINAPI InstallPerfDllW(LPCWSTR computer, LPCWSTR ini_path, ULONG_PTR flags)
     OPL_SYMBOL(InstallPerfDllW);
 /* Replaces texts of an installed language, such as "009". The files have pairs of index and text,
- * like Windows' perfc009.dat, in UTF-16 or UTF-8; each index and text ends with a zero or a line
- * end. One of the two paths may be NULL. Texts that are not in the files are unchanged. */
+ * like Windows' perfc009.dat, in UTF-16 or UTF-8; each index and each text ends with a NUL or a
+ * line break. One of the two paths may be NULL. Texts that are not in the files are unchanged. */
 DWORD WINAPI UpdatePerfNameFilesA(LPCSTR counter_path, LPCSTR help_path, LPSTR language,
                                   ULONG_PTR flags) OPL_SYMBOL(UpdatePerfNameFilesA);
 DWORD WINAPI UpdatePerfNameFilesW(LPCWSTR counter_path, LPCWSTR help_path, LPWSTR language,

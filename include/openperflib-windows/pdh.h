@@ -10,9 +10,9 @@
  *
  * Lists are multi-strings: called with a length of 0 a function returns PDH_MORE_DATA and the
  * length needed, in characters with all NULs; the same if the buffer is too small, and that length
- * is always exact. A functions take and return UTF-8, W functions UTF-16. A data source is NULL for
- * live data, or a capture's file name; H functions take an opened source. The caller owns all
- * buffers. (docs/windows/pdh.md)
+ * is always exact. Functions whose name ends in A take and return UTF-8, those in W UTF-16; those
+ * in H take an opened data source. For the others a data source is NULL, which means live data, or
+ * a capture's file name. The caller owns all buffers. (docs/windows/pdh.md)
  */
 #ifndef OPENPERFLIB_PDH_H
 #define OPENPERFLIB_PDH_H
@@ -193,7 +193,7 @@ typedef struct _PDH_COUNTER_INFO_W {
     DWORD DataBuffer[1];
 } PDH_COUNTER_INFO_W, *PPDH_COUNTER_INFO_W;
 
-/* The times of a capture, local as FILETIME, and the number of its samples. */
+/* The first and last local time in a capture, as FILETIME, and the number of its samples. */
 typedef struct _PDH_TIME_INFO {
     LONGLONG StartTime;
     LONGLONG EndTime;
@@ -363,8 +363,8 @@ PDH_STATUS WINAPI PdhAddEnglishCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PT
 /* Removes the counter from its query; the handle becomes invalid. */
 PDH_STATUS WINAPI PdhRemoveCounter(PDH_HCOUNTER counter) OPL_SYMBOL(PdhRemoveCounter);
 
-/* Describes a counter; *size is in bytes. The handle is checked first. If *size is exactly that of
- * the structure and with_explain is FALSE, only the numbers are filled; the texts are NULL. */
+/* Describes a counter. *size is in bytes and includes the texts after the structure. The handle is
+ * checked first. If *size is sizeof *info and with_explain is FALSE, all texts are NULL. */
 PDH_STATUS WINAPI PdhGetCounterInfoA(PDH_HCOUNTER counter, BOOLEAN with_explain, LPDWORD size,
                                      PPDH_COUNTER_INFO_A info) OPL_SYMBOL(PdhGetCounterInfoA);
 PDH_STATUS WINAPI PdhGetCounterInfoW(PDH_HCOUNTER counter, BOOLEAN with_explain, LPDWORD size,
@@ -375,7 +375,7 @@ PDH_STATUS WINAPI PdhGetCounterInfoW(PDH_HCOUNTER counter, BOOLEAN with_explain,
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor)
     OPL_SYMBOL(PdhSetCounterScaleFactor);
 
-/* Ticks per second of the counter's clock. */
+/* Sets *time_base to the ticks per second of the counter's clock. */
 PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_base)
     OPL_SYMBOL(PdhGetCounterTimeBase);
 
@@ -402,7 +402,7 @@ PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE 
 PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value)
     OPL_SYMBOL(PdhGetRawCounterValue);
 
-/* The cooked and scaled value of the last two samples; `format` as for PdhFormatFromRawValue.
+/* The value, cooked from the last two samples and scaled; `format` as for PdhFormatFromRawValue.
  * PDH_INVALID_DATA: there is no value, and CStatus has the reason. */
 PDH_STATUS WINAPI PdhGetFormattedCounterValue(PDH_HCOUNTER counter, DWORD format, LPDWORD type,
                                               PPDH_FMT_COUNTERVALUE value)
@@ -428,7 +428,7 @@ PDH_STATUS WINAPI PdhCalculateCounterFromRawValue(PDH_HCOUNTER counter, DWORD fo
                                                   PPDH_FMT_COUNTERVALUE value)
     OPL_SYMBOL(PdhCalculateCounterFromRawValue);
 
-/* Minimum, maximum and mean over `count` samples in a ring whose oldest is `first`. */
+/* Minimum, maximum and mean of `count` samples in a ring buffer; `first`: index of the oldest. */
 PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format, DWORD first,
                                               DWORD count, PPDH_RAW_COUNTER samples,
                                               PPDH_STATISTICS statistics)
@@ -436,7 +436,7 @@ PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format
 
 /* ---- lists ---- */
 
-/* Connects a machine for the lists: a name with or without backslashes; NULL: this machine. */
+/* Connects to a machine for the functions below. NULL: this one. Backslashes may be missing. */
 PDH_STATUS WINAPI PdhConnectMachineA(LPCSTR machine) OPL_SYMBOL(PdhConnectMachineA);
 PDH_STATUS WINAPI PdhConnectMachineW(LPCWSTR machine) OPL_SYMBOL(PdhConnectMachineW);
 
@@ -479,7 +479,7 @@ PDH_STATUS WINAPI PdhEnumObjectItemsHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR
                                        LPDWORD instances_length, DWORD detail, DWORD flags)
     OPL_SYMBOL(PdhEnumObjectItemsHW);
 
-/* The name of the object, or of the object's counter, that a viewer shows first. */
+/* The name of the default object, or of an object's default counter, which a viewer shows first. */
 PDH_STATUS WINAPI PdhGetDefaultPerfObjectA(LPCSTR source, LPCSTR machine, LPSTR name,
                                            LPDWORD length) OPL_SYMBOL(PdhGetDefaultPerfObjectA);
 PDH_STATUS WINAPI PdhGetDefaultPerfObjectW(LPCWSTR source, LPCWSTR machine, LPWSTR name,
@@ -561,11 +561,11 @@ PDH_STATUS WINAPI PdhExpandWildCardPathHW(PDH_HLOG source, LPCWSTR path, LPWSTR 
 
 /* ---- captures ---- */
 
-/* Opens a capture for writing what `query` collects, or for reading. *type is the kind of file:
- * given for writing (CSV, TSV or BINARY), set for reading. max_size in bytes, 0: no limit; a
- * circular file (BINARY with PDH_LOG_OPT_CIRCULAR), in which the newest samples replace the oldest,
- * needs one. A query on a text capture cannot be written as BINARY: PDH_NOT_IMPLEMENTED. A file that
- * is being written: PDH_LOG_FILE_OPEN_ERROR. */
+/* Opens a capture for writing what `query` collects, or for reading. *type is the kind of file: an
+ * input for writing (CSV, TSV or BINARY), an output for reading. max_size is in bytes, 0: no limit.
+ * A circular file (BINARY with PDH_LOG_OPT_CIRCULAR), in which new samples replace the oldest,
+ * needs a limit. A query on a text capture cannot be written as BINARY: PDH_NOT_IMPLEMENTED.
+ * A file that is being written: PDH_LOG_FILE_OPEN_ERROR. */
 PDH_STATUS WINAPI PdhOpenLogA(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query,
                               DWORD max_size, LPCSTR caption, PDH_HLOG *log)
     OPL_SYMBOL(PdhOpenLogA);
@@ -586,9 +586,9 @@ PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG log) OPL_SYMBOL(PdhUpdateLogF
 /* Bytes in the file. */
 PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG log, LONGLONG *size) OPL_SYMBOL(PdhGetLogFileSize);
 
-/* The last record that is not newer than `time` (local time, as in captures), unchanged from its
- * file: a line of text without its end, or a BLG's sample from its "BL" on. *size in bytes with the
- * structure. PDH_ENTRY_NOT_IN_LOG_FILE: all records are newer. */
+/* Copies the last record that is not newer than `time` (local time, as in captures) as it is in the
+ * file: a text line without its line break, or a BLG sample that begins with "BL". *size is in
+ * bytes and counts the whole structure. PDH_ENTRY_NOT_IN_LOG_FILE: all records are newer. */
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record,
                                       LPDWORD size) OPL_SYMBOL(PdhReadRawLogRecord);
 
@@ -648,7 +648,7 @@ PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *c
 double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
     OPL_SYMBOL(PdhVbGetDoubleCounterValue);
 
-/* Not 0 for success and PDH_CSTATUS_NEW_DATA, 0 for warnings and errors. */
+/* Returns 1 for success and PDH_CSTATUS_NEW_DATA, 0 for warnings and errors. */
 DWORD WINAPI PdhVbIsGoodStatus(PDH_STATUS status) OPL_SYMBOL(PdhVbIsGoodStatus);
 
 /* Splits a path into five texts of `size` characters each; an absent part is "". PDH_MORE_DATA: a

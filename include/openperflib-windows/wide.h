@@ -4,9 +4,9 @@
  *
  * With -fshort-wchar the C library's own wide functions are wrong: they take 4-byte characters
  * (wcslen of a five-letter string gives 20). So <wchar.h> is included first, and then each wcs* and
- * wmem* name stands for a function of this header, wide printing is that of crt.h, and the wide
- * scanf and stream functions are refused at compile time. Without -fshort-wchar nothing of the C
- * library is touched, and the opl_wcs* functions serve u"..." text.
+ * wmem* name stands for a function of this header, the wide printf functions are those of crt.h,
+ * and wide scanf and stream functions are refused at compile time. Without -fshort-wchar nothing of
+ * the C library is touched, and the opl_wcs* functions serve u"..." text.
  */
 #ifndef OPENPERFLIB_WIDE_H
 #define OPENPERFLIB_WIDE_H

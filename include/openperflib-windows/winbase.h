@@ -16,7 +16,7 @@
 #define WAIT_ABANDONED 0x00000080
 #define WAIT_FAILED ((DWORD)0xffffffff)
 
-/* reasons for which a provider's DllMain, if it has one, is called; never called for threads */
+/* reasons for a call of a provider's DllMain, if it has one; it is never called for threads */
 #define DLL_PROCESS_DETACH 0
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH 2
@@ -216,12 +216,12 @@ int WINAPI MultiByteToWideChar(UINT code_page, DWORD flags, LPCCH text, int coun
 HANDLE WINAPI RegisterEventSourceA(LPCSTR server, LPCSTR source) OPL_SYMBOL(RegisterEventSourceA);
 HANDLE WINAPI RegisterEventSourceW(LPCWSTR server, LPCWSTR source) OPL_SYMBOL(RegisterEventSourceW);
 BOOL WINAPI DeregisterEventSource(HANDLE log) OPL_SYMBOL(DeregisterEventSource);
-/* One event. type: one of EVENTLOG_; id: its low 16 bits are the log's number, the rest a field
- * of a structured log; user: ignored; strings: `count` of them, NULL is empty, joined to the
- * event's text and each a field (of sources Perflib and LoadPerf: values for the catalog's
- * text); data: `size` bytes, shown as hexadecimal digits. Never waits, and writes at once. FALSE
- * and last error: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER (type, or NULL with a count or
- * size); RPC_S_INVALID_BOUND (more than 256 strings, 31,839 characters in one, 61,440 bytes); or
+/* Writes an event at once, without waiting. type: one of EVENTLOG_*; id: its low 16 bits are the
+ * event's number in the log, the rest a field of a structured log; user: ignored; strings: `count`
+ * of them, NULL is empty; they are joined to the event's text, and each is a field (for sources
+ * Perflib and LoadPerf: values for the catalog's text); data: `size` bytes, shown in hexadecimal.
+ * FALSE and last error: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER (type, or NULL with a count
+ * or size); RPC_S_INVALID_BOUND (more than 256 strings, 31,839 characters in one, 61,440 bytes); or
  * the reason why the log refused it, ERROR_NOT_READY if there is no log. */
 BOOL WINAPI ReportEventA(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
                          DWORD size, LPCSTR *strings, LPVOID data) OPL_SYMBOL(ReportEventA);
@@ -252,8 +252,8 @@ HMODULE WINAPI GetModuleHandleA(LPCSTR name) OPL_SHIM(GetModuleHandleA);
 HMODULE WINAPI GetModuleHandleW(LPCWSTR name) OPL_SHIM(GetModuleHandleW);
 /* Loads a library by its path (also with backslashes), or by its name: first from the program's
  * folder, then from the linker's folders. PERF.DLL is perf.so; if no file has the name in the given
- * letter case, one in another letter case is used. Windows' own libraries whose functions are here
- * (pdh, advapi32, kernel32, ...) are libopenperflib. Call FreeLibrary once for each successful
+ * letter case, one in another letter case is used. The names of Windows' own libraries (pdh,
+ * advapi32, kernel32, ...) stand for libopenperflib. Call FreeLibrary once for each successful
  * call. LoadLibraryEx cannot load a library as data only (ERROR_NOT_SUPPORTED). NULL and last
  * error: ERROR_MOD_NOT_FOUND, ERROR_BAD_EXE_FORMAT (another word size), ERROR_DLL_INIT_FAILED (its
  * DllMain returned FALSE). */
@@ -269,7 +269,7 @@ BOOL WINAPI FreeLibrary(HMODULE module) OPL_SHIM(FreeLibrary);
 /* Does nothing and returns TRUE: here DllMain is never called for threads. */
 BOOL WINAPI DisableThreadLibraryCalls(HMODULE module) OPL_SHIM(DisableThreadLibraryCalls);
 /* The name of the effective user, or the user's number if there is no name. *size counts characters
- * with the terminator: before the call the capacity, afterwards what was written. FALSE, with
+ * with the terminator: before the call the capacity, afterwards the number written. FALSE, with
  * ERROR_INSUFFICIENT_BUFFER: the capacity is too small, and *size is the size needed. */
 BOOL WINAPI GetUserNameA(LPSTR name, LPDWORD size) OPL_SHIM(GetUserNameA);
 BOOL WINAPI GetUserNameW(LPWSTR name, LPDWORD size) OPL_SHIM(GetUserNameW);
@@ -310,8 +310,8 @@ LCID WINAPI GetSystemDefaultLCID(void) OPL_SHIM(GetSystemDefaultLCID);
  * the text `source` (FROM_STRING). %1 to %99, which may have formats (!d!, by crt.h's rules), are
  * replaced by `arguments`: a va_list, or with ARGUMENT_ARRAY an array of DWORD_PTRs.
  * ALLOCATE_BUFFER: *(LPTSTR *)to is allocated with at least `capacity` characters; free it with
- * LocalFree. A width in the flags only turns line ends into blanks. Returns the characters without
- * the terminator; 0 and last error: ERROR_MR_MID_NOT_FOUND (a status without a text),
+ * LocalFree. A maximum width in the flags only makes line breaks blanks. Returns the characters
+ * without the terminator; 0 and last error: ERROR_MR_MID_NOT_FOUND (a status without a text),
  * ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE without
  * FROM_SYSTEM: a module's texts are for the event log). */
 DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR to,
@@ -331,7 +331,7 @@ DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallbac
 DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
                                       DWORD capacity, LPCWSTR file)
     OPL_SHIM(GetPrivateProfileStringW);
-/* The number at the beginning of the value; `fallback` if there is no such key. */
+/* The number with which the key's value begins; `fallback` if there is no such key. */
 UINT WINAPI GetPrivateProfileIntA(LPCSTR section, LPCSTR key, INT fallback, LPCSTR file)
     OPL_SHIM(GetPrivateProfileIntA);
 UINT WINAPI GetPrivateProfileIntW(LPCWSTR section, LPCWSTR key, INT fallback, LPCWSTR file)
@@ -376,7 +376,7 @@ HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM
 HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenFileMappingW);
 /* Maps a part of the memory or file. The offset must be a multiple of 64 KiB. `bytes` 0: up to the
  * end. NULL and last error: ERROR_MAPPED_ALIGNMENT, ERROR_ACCESS_DENIED (also for a range beyond
- * the end), ERROR_INVALID_ADDRESS (Ex: the address is in use). */
+ * the end), ERROR_INVALID_ADDRESS (MapViewOfFileEx: the address is in use). */
 LPVOID WINAPI MapViewOfFile(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,
                             SIZE_T bytes) OPL_SHIM(MapViewOfFile);
 LPVOID WINAPI MapViewOfFileEx(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,

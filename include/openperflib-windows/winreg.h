@@ -152,7 +152,7 @@ OPL_AW(RegQueryInfoKey,
        (HKEY key, LPWSTR class_name, LPDWORD class_size, LPDWORD reserved, LPDWORD subkeys,
         LPDWORD max_subkey, LPDWORD max_class, LPDWORD values, LPDWORD max_name, LPDWORD max_data,
         LPDWORD security, PFILETIME last_write));
-/* Reads a value with a type filter (RRF_*), always terminated; REG_EXPAND_SZ is expanded. */
+/* Reads a value of one of the types in `flags` (RRF_*). Texts are terminated and expanded. */
 OPL_AW(RegGetValue,
        (HKEY key, LPCSTR sub, LPCSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size),
        (HKEY key, LPCWSTR sub, LPCWSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size));

@@ -24,7 +24,7 @@ typedef enum opl_block_fault {
     OPL_BLOCK_DEFINITION, /* a counter definition's length is damaged */
     OPL_BLOCK_INSTANCE,   /* an instance's lengths or name are damaged */
     OPL_BLOCK_COUNTERS,   /* a counter block's length is damaged */
-    OPL_BLOCK_TRUNCATED   /* fewer objects than announced (occurs in practice; the rest is valid) */
+    OPL_BLOCK_TRUNCATED   /* fewer objects than announced (occurs in practice; those are valid) */
 } opl_block_fault;
 
 /* The walk over one block. Header fields are in this machine's byte order. */
@@ -112,7 +112,7 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         char *out, size_t capacity);
 /* Fills a sample as PDH does: value, clock or base, multi count and time base. False: the value is
  * damaged, or a text. The base is the next definition, if it has a base type; otherwise has_base is
- * false. Types without a name have only their value. (docs/windows/types.md#b3) */
+ * false. Unknown types have only their value. (docs/windows/types.md#b3) */
 bool opl_counter_sample(opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         opl_sample *ret);

@@ -2,9 +2,8 @@
 /*
  * Writing performance objects without pointer arithmetic.
  *
- * Once something does not fit, the builder stays full and writes nothing more, so call everything
- * and check once at the end. The builder handles lengths, padding and alignment to 8. Use it in
- * Collect:
+ * After something did not fit, the builder writes nothing more, so make all calls and check only
+ * once, at the end. The builder handles lengths, padding and alignment to 8. Use it in Collect:
  *
  *     opl_build build;
  *     opl_build_init(&build, *data, *bytes);
@@ -52,7 +51,7 @@ typedef struct opl_build {
     bool misused; /* calls in a wrong order, or counters out of range: ERROR_INVALID_PARAMETER */
     uint32_t objects;
     size_t object;   /* offset of the object being written; (size_t)-1: none */
-    size_t empty;    /* offset of the object before, if it has no instances; (size_t)-1: none */
+    size_t empty;    /* the previous object's offset, if it has no instances; (size_t)-1: none */
     size_t counters; /* offset of the counter block being written; (size_t)-1: none */
     bool single, packed;
     uint32_t code_page;

@@ -48,7 +48,7 @@ typedef struct _PERF_DATA_BLOCK {
 } PERF_DATA_BLOCK;
 
 /* The title fields are pointers only in 32-bit Windows' header; on the wire they are 4 reserved
- * bytes. Programs that name their type get the 32-bit integer that 64-bit Windows has. */
+ * bytes. Programs that use their type get a 32-bit integer, as on 64-bit Windows. */
 typedef struct _PERF_OBJECT_TYPE {
     uint32_t TotalByteLength;
     uint32_t DefinitionLength;

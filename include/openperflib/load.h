@@ -22,9 +22,9 @@ typedef struct opl_load_options {
     /* Only checks the files (--check): warnings are errors, nothing is written, the service may
      * be missing or already loaded. */
     bool strict;
-    /* The ini file belongs to a package (lodctr --drop-ins): what was loaded from this file before,
-     * or from a file that does not exist any more, is loaded again. The service's numbers stay,
-     * more numbers are reserved for later versions, and opl_load_remove keeps them reserved. */
+    /* The ini file belongs to a package (lodctr --drop-ins): a service loaded from this file, or
+     * from a file that is gone, is loaded again. The service's numbers stay, more numbers are
+     * reserved for later versions, and opl_load_remove keeps them reserved. */
     bool drop_in;
     /* code page of ini files that are neither UTF-16 nor UTF-8; 0: by language */
     unsigned code_page;
@@ -64,7 +64,7 @@ typedef struct opl_load_finding {
      * repair */
     bool repaired;
 } opl_load_finding;
-/* The last answer of a service that passed all checks. */
+/* A service's newest answer that passed all checks. */
 typedef struct opl_load_answer {
     int64_t when;        /* a FILETIME as one number */
     uint64_t took_100ns; /* how long Collect took, without loading and Open */
@@ -91,8 +91,8 @@ OPL_BEGIN_DECLS
 uint32_t opl_load_install(const char *ini_path, const opl_load_options *options,
                           opl_load_result *ret);
 /* Removes a service's texts and numbers; its other values stay. If options->library is not NULL
- * (its text does not matter), the service's registration is removed too: what an install with a
- * library wrote. (docs/windows/registration.md#e3) */
+ * (its text does not matter), the values that an install with a library wrote are removed, too.
+ * (docs/windows/registration.md#e3) */
 uint32_t opl_load_remove(const char *service, const opl_load_options *options,
                          opl_load_result *ret);
 /* Installs a language such as "007": every index gets its text in this language, or else the
@@ -146,8 +146,8 @@ uint32_t opl_load_replace(const char *counters, const char *helps, const char *l
  * numbers only if its numbers belong to another service. */
 uint32_t opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_options *options,
                          opl_load_restored *ret);
-/* Reports the files of the state that are not used (kind "state-file"), such as a pipe in place of
- * the file of the last events, and returns their number. opl_load_doctor reports them too. */
+/* Reports state files that cannot be used (kind "state-file"), such as a pipe where the file of the
+ * last events should be, and returns how many there are. opl_load_doctor reports them too. */
 uint32_t opl_load_state(const opl_load_doctor_options *callbacks);
 
 #pragma GCC visibility pop

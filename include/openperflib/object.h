@@ -18,24 +18,24 @@
  *
  * (C++20 requires that all members of a row are named, as in the first one, or none; older C++ does
  * not.) The indices are offsets from the service's First Counter and First Help, which lodctr
- * wrote; the objects of NT have their own numbers, see OPL_PROVIDER_NT. `openperflib-tables` prints
- * the files for lodctr from the rows.
+ * wrote; NT's own objects have fixed numbers, see OPL_PROVIDER_NT. `openperflib-tables` prints the
+ * files for lodctr from the rows.
  *
  * Sizes, offsets, definitions, base counters, alignment, the query string, `_Total`,
  * ERROR_MORE_DATA and open files are handled by the engine. A counter that this machine's kernel
- * does not offer has no definition: that is decided once, at Open. (docs/windows/providers.md#d2,
- * docs/windows/providers.md#d6)
+ * does not have is left out of the answers; this is decided once, at Open.
+ * (docs/windows/providers.md#d2, docs/windows/providers.md#d6)
  */
 #ifndef OPENPERFLIB_OBJECT_H
 #define OPENPERFLIB_OBJECT_H
 
 #include <openperflib/format.h>
 
-/* The interface between a provider library and openperflib has version 1; a library shows its
- * version by the name of its tables, opl_tables_1. The interface can grow in two ways that keep
- * built libraries usable: a reserved member gets a meaning, or opl_source, opl_counter, opl_object
- * and opl_table_list get new members at the end; the tables have the sizes with which the library
- * was built. In new members 0 always means "as before". A member that is not 0 but that this
+/* The interface between a provider library and openperflib has version 1; the name of a library's
+ * tables, opl_tables_1, shows its version. The interface can grow in two ways that keep built
+ * libraries usable: a reserved member gets a meaning, or opl_source, opl_counter, opl_object and
+ * opl_table_list get new members at the end; the tables have the sizes with which the library was
+ * built. In new members 0 always means "as before". A member that is not 0 but that this
  * openperflib does not know is refused, with event 4004, because its row would have a false value.
  * opl_unit, opl_value and opl_lines are part of other structures and never change. */
 typedef struct opl_object opl_object;
@@ -43,7 +43,7 @@ typedef struct opl_source opl_source;
 typedef struct opl_reading opl_reading; /* one instance (or the single object) being read */
 typedef struct opl_listing opl_listing; /* the instances of one object being collected */
 
-/* A text file of the kernel. */
+/* A source of values: a text file of the kernel. */
 struct opl_source {
     /* Below the system root, without a leading slash: "proc/meminfo". A '*' stands for the
      * instance's folder: "proc/(*)/stat" without the parentheses. "proc/net/..." is that of the
@@ -163,7 +163,7 @@ typedef enum opl_total {
     OPL_SUM,  /* the sum over the instances whose value could be read */
     OPL_MEAN, /* the mean of these values */
     OPL_NONE, /* 0: a sum has no meaning (identifiers, priorities) */
-    OPL_NOW   /* the object's own time: an elapsed time of zero seconds, as Windows has it */
+    OPL_NOW   /* the time of the collection: an elapsed time of 0 seconds, as on Windows */
 } opl_total;
 
 /* One row: one counter. Rows of fraction and average types get their base counter automatically,
@@ -181,9 +181,9 @@ typedef struct opl_counter {
      * opl_listing_read_known added, the value is this member of the instance's item (a number), and
      * `value` is not read. {0}: none. */
     opl_value item;
-    /* The row exists only if this file contains this word at Open, as
-     * sys/fs/cgroup/cgroup.subtree_control has those of the enabled controllers: for an object
-     * that is not listed at Open there is no other way to know. NULL: always. */
+    /* The row exists only if this file contains this word at Open: for example
+     * sys/fs/cgroup/cgroup.subtree_control has the names of the enabled controllers. For objects
+     * that are not listed at Open there is no other way to know. NULL: the row always exists. */
     const opl_source *if_source;
     const char *if_word;
     uintptr_t reserved[4]; /* must be 0 */
@@ -374,19 +374,19 @@ uint64_t opl_reading_note(const opl_reading *reading);
 const void *opl_reading_item(const opl_reading *reading);
 
 /* ---- for functions that list instances ---- */
-/* Copies a name of the system so that it can be an instance's name: of the characters that have a
- * meaning in a counter path, \ / # * and control characters become underlines, and ( ) become
- * square brackets. `is_path` is for the paths of files and of mounted file systems, which keep
- * their slashes: a path is not split at a leading slash. Text that does not fit is cut off between
- * two characters. `to` ends with 0 and may be `name`. Returns the bytes without that 0.
+/* Copies a name and replaces what an instance's name must not contain, because it has a meaning in
+ * a counter path: \ / # * and control characters become underlines, ( ) become square brackets.
+ * `is_path` is for the paths of files and of mounted file systems, which keep their slashes: a path
+ * is not split at a leading slash. Text that does not fit is cut off between two characters. `to`
+ * ends with 0 and may be `name`. Returns the bytes without that 0.
  * (docs/windows/providers.md#d6) */
 size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t bytes, bool is_path);
 /* The beginning of the next line after the one at `text`. At the last line: the NUL at the end. */
 const char *opl_next_line(const char *text);
 /* A reading for the opl_reading_ functions, for data that belongs to no instance. */
 opl_reading *opl_listing_reading(opl_listing *listing);
-/* The listing of an object whose instances this list function adds, too (`listed_with`); NULL: it
- * was not requested. */
+/* The listing of an object whose instances this list function adds, too (`listed_with`); NULL: the
+ * object was not requested. */
 opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object);
 /* Adds an instance that has no files: every value is 0 until set. The name is copied. */
 void opl_listing_add(opl_listing *listing, const char *name, size_t name_bytes);

@@ -50,8 +50,8 @@ const opl_table_list *opl_tables_load(const char *path, char why[OPL_TABLES_WHY]
  * about its interfaces; 0 below another system root, which has only one. The folder sys/class/net
  * does not depend on the thread: it shows the namespace in which sys was mounted. */
 uint64_t opl_reading_namespace(opl_reading *reading);
-/* A number that changes whenever the file was read again: for a watched file, when it changed.
- * 0: unreadable. */
+/* A number that changes each time the file is read again; a watched file is read again only after
+ * it has changed. 0: unreadable. */
 uint64_t opl_reading_version(opl_reading *reading, const opl_source *source);
 /* True if the instance's file was already read in this collection, so that using it costs
  * nothing. */
@@ -64,12 +64,12 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
  * which needs no walk over all of them and in a container covers the whole machine. Below another
  * system root, and where proc is not a proc file system, the numbered folders are counted. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
-/* The total and the free space of the file system that is mounted at `path`, which has no escapes
- * like \040. Below another system root: from its file "statfs". False: unknown. */
+/* The total and the free space of the file system that is mounted at `path` (a blank in it is a
+ * blank, not \040). Below another system root: from its file "statfs". False: unknown. */
 bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
 /* Like opl_reading_space, for file systems that are served by other machines or programs and may
- * never answer: a separate process queries them, at most every 10 seconds. For new places the call
- * waits up to 200 ms, for all of them together; later it does not wait, but uses the last answers
+ * never answer: a separate process queries them, at most every 10 seconds. The first call with a
+ * place waits up to 200 ms for all new places together; later calls do not wait, and use answers
  * that are at most a minute old. Call it once per collection, with all such places. */
 void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t count);
 /* How many files and folders the file system that is mounted at `path` can have, and how many
@@ -85,12 +85,12 @@ uint32_t opl_reading_position(const opl_reading *reading);
  * backslashes are written as three octal digits, "\040". Text that does not fit is cut off. `to`
  * ends with 0 and may be `word`. Returns the bytes without that 0. */
 size_t opl_octal_name(char *to, size_t capacity, const char *word, size_t bytes);
-/* A reading for the opl_reading_ functions, for an instance that may be added next or not: `folder`
- * replaces '*'. */
+/* A reading for the opl_reading_ functions, for an instance that is not added yet, and perhaps will
+ * not be: `folder` replaces '*'. */
 opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
 /* Adds an instance that is a line of a file, and computes its rows now: the words of `source` are
  * those of `line`, which points into the text of that source. `folder` replaces '*'. Unlike with
- * the lines of opl_object, the instance's name may differ from the name in the file. */
+ * opl_object's member `lines`, the instance's name may differ from the file's. */
 void opl_listing_line(opl_listing *listing, const opl_source *source, const char *line,
                       const char *folder, const char *name);
 /* Like opl_listing_read_with, but `item` has the values for rows with a member `item`; the files
@@ -107,21 +107,22 @@ bool opl_listing_records(opl_listing *listing, const opl_records *is, const void
                          size_t *ret_bytes);
 /* The unconverted number in word `column` of `source` for the instance read last; 0: none. */
 uint64_t opl_listing_column(opl_listing *listing, const opl_source *source, unsigned column);
-/* True while the provider is being opened, if further instances would show nothing new, because all
- * counters are known to be readable. */
+/* True if the provider is being opened and all counters are already known to be readable, so that
+ * more instances need not be listed. */
 bool opl_listing_enough(const opl_listing *listing);
 /* Removes the last instance. */
 void opl_listing_withdraw(opl_listing *listing);
-/* The numeric names in a folder below the system root, in the folder's order, as an array that
- * is valid until the next call with this `level` (0 or 1). False: the folder cannot be read. */
+/* The numeric names in a folder below the system root, in the folder's order, as an array that is
+ * valid until the next call with the same `level`: 0 or 1, for two arrays. False: the folder cannot
+ * be read. */
 bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
                          const uint32_t **ret, size_t *ret_count);
 
 /* ---- beside capture.h ---- */
-/* Compresses the BLG `from`, which nothing writes any more, to `to`: a file of zstd frames, which
- * all functions of PDH read as the BLG. It is written as a whole or not at all, replaces a file of
- * that name, and has the mode and the group of `from`. Needs libzstd. Returns 0, a status of PDH or
- * of the system; opl_capture_problem has the text. */
+/* Compresses the finished BLG `from` to `to`, a file of zstd frames, which all functions of PDH
+ * read like the BLG itself. No program may write `from` meanwhile; `to` is written as a whole or
+ * not at all, replaces a file of that name, and has the mode and the group of `from`. Needs
+ * libzstd. Returns 0, a status of PDH or of the system; opl_capture_problem has the text. */
 uint32_t opl_capture_compress(const char *from, const char *to);
 
 /* ---- beside build.h ---- */
@@ -134,7 +135,7 @@ void opl_build_instance_full(opl_build *build, const char *name, size_t name_byt
                              uint32_t parent_object, uint32_t parent_instance, int32_t unique_id);
 /* Sets a value with the counter's size: 8 bytes, or 4 bytes (the low half of `value`). */
 void opl_build_number(opl_build *build, uint32_t position, uint64_t value);
-/* The value of a multi timer (PERF_..._MULTI_TIMER...) and the count that follows it. */
+/* Sets the value of a multi timer (PERF_..._MULTI_TIMER...) and the count after it. */
 void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32_t count);
 
 /* ---- captures ---- */
@@ -143,8 +144,8 @@ void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32
 #define OPL_CAPTURE_NUMBER_SIZE 32
 size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
 
-/* A flag of PdhExpandWildCardPathH. Of a capture it lists paths as they are recorded: "*" where a
- * column has all instances of each sample, and not the instances; without effect on live data. */
+/* A flag of PdhExpandWildCardPathH: lists paths as the capture has them. If a column has all
+ * instances of each sample, its path has "*" and is not expanded. No effect on live data. */
 #define OPL_EXPAND_AS_RECORDED 0x80000000u
 
 /* ---- text counters, for which PDH has no format ---- */
