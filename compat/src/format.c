@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printf by Windows' rules (see crt.h), with the same code for both widths of text: two small
+ * printf by Windows' rules (see crt.h), with the same code for char and WCHAR text: two small
  * functions read and write a unit (a char or a WCHAR), and the C library formats numbers.
  */
 #include "shims.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handles are the kernel's descriptors, so that each module of a process may link its own copy of
- * these functions and still understand the handles of the others. The kind of a descriptor is read
- * from the kernel. Only handles of files have a mark, an additional bit of the number, so that a
- * file's descriptor that the program opened by itself is never closed.
+ * these functions and use handles that other modules made. The kind of a descriptor is read from
+ * the kernel. Only handles of files have a mark, an additional bit of the number, so that a file's
+ * descriptor that the program opened by itself is never closed.
  */
 #include "shims.h"
 

@@ -18,7 +18,7 @@
 
 /* ---- finding the file ---- */
 
-/* Windows' libraries whose functions are all in libopenperflib. */
+/* True for a library of Windows whose functions are all in libopenperflib. */
 static bool is_ours(const char *name)
 {
     static const char *const names[] = {"pdh",    "advapi32", "kernel32", "kernelbase", "loadperf",

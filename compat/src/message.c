@@ -109,7 +109,8 @@ static void add_insert(struct format_message *message)
     format_one(message, message->text.wide ? (const void *)wide : spec, value);
 }
 
-/* Adds what the character after a percent sign means. False: the message ends (%0), or an error. */
+/* Adds what the character after a percent sign stands for. False: the message ends (%0), or an
+ * error. */
 static bool add_escape(struct format_message *message)
 {
     unsigned unit = unit_at(message, message->at);

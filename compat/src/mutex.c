@@ -77,7 +77,7 @@ bool opl_shim_mutex_prepare(int file)
     return good;
 }
 
-/* Maps the mutex. A mutex that a process of the other word size made is refused, because its layout
+/* Maps the mutex. A mutex of a process with another word size is refused, because its layout
  * differs. */
 static DWORD enter(int file)
 {

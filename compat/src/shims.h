@@ -13,7 +13,7 @@
 void opl_shim_process(char ret[static 64]);
 /* If OPENPERFLIB_TRACE is set, prints a line "openperflib: STATION: TEXT" on standard error. */
 void opl_shim_trace(const char *station, const char *text);
-/* A copy as UTF-8; NULL: no memory. The caller frees it. */
+/* Copies the text as UTF-8; NULL: no memory. The caller frees the copy. */
 char *opl_shim_narrow(LPCWSTR text);
 /* Sets the last error; returns FALSE, so that a caller can return it. */
 BOOL opl_shim_fail(DWORD code);
@@ -71,7 +71,7 @@ void opl_shim_sweep(void);
 
 /* ---- mutex.c ---- */
 
-/* Initializes a mutex in a new file, which is at least as long as its header. */
+/* Initializes the mutex in a new file, which has SHIM_HEADER bytes or more. */
 bool opl_shim_mutex_prepare(int descriptor);
 DWORD opl_shim_mutex_wait(int descriptor, DWORD milliseconds);
 void opl_shim_mutex_leave(int descriptor);

@@ -158,7 +158,7 @@ static bool restore_path(DWORD process, char path[static PATH_MAX], uintptr_t *r
     return found;
 }
 
-/* Adds the modules of process `wanted`: images whose parent, an address space, is its own. */
+/* Adds the modules of process `wanted`: images whose parent is its address space. */
 static void add_modules(struct making *making, DWORD wanted)
 {
     static const DWORD sizes[] = {788, 790, 792, 794, 796, 798, 800, 802}, number[] = {784};
