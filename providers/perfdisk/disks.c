@@ -146,8 +146,7 @@ static bool is_physical(opl_reading *reading, const struct perfdisk_device *devi
     return opl_reading_folder_count(reading, path, &count);
 }
 
-/* Finds out the kind of `device`. The kinds of the devices before it in the list are known
- * already. */
+/* Determines the kind of `device`. Those of all devices before it in the list are already known. */
 static void device_find_out(opl_reading *reading, const struct perfdisk_devices *devices,
                             struct perfdisk_device *device)
 {
@@ -163,8 +162,8 @@ static bool is_same(const struct perfdisk_device *device, const struct disk_line
            strcmp(device->name, line->name) == 0;
 }
 
-/* Returns the device that the line describes, after moving it to position `place` of the list,
- * where it usually is already. A new device is inserted there. */
+/* Returns the device that the line describes. If it is not at position `place` of the list yet, it
+ * is moved there; a new device is inserted there. */
 static struct perfdisk_device *device_at(struct perfdisk_devices *devices, size_t place,
                                          size_t count, const struct disk_line *line)
 {
@@ -253,8 +252,8 @@ static bool holds(opl_reading *reading, const struct perfdisk_device *lower,
     return opl_reading_folder_count(reading, path, &count);
 }
 
-/* Searches the devices of which `device` is made, down to hardware disks, and sets *ret to the
- * disk. False: there is more than one disk. */
+/* Sets *ret to the hardware disk of which `device` is made, directly or through other devices.
+ * False: it is made of more than one disk. */
 static bool add_disks(opl_reading *reading, const struct perfdisk_devices *devices,
                       const struct perfdisk_device *device, unsigned depth,
                       const struct perfdisk_device **ret)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LogicalDisk (236): the mounted file systems, named by their mount point, each the child of its
- * disk, if it has one. Requests are counted for its block device; file systems without one (of
- * other machines, of containers) have only values of space. Filesystem Space (101700): the used
- * space of the same file systems.
+ * LogicalDisk (236): the mounted file systems. An instance is named by its mount point, and its
+ * parent is the disk, if there is one. Requests are those to the block device; a file system
+ * without a block device (of another machine, of a container) has only values of space. Filesystem
+ * Space (101700): the used space of the same file systems.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc/self/mountinfo as a list of the file systems that LogicalDisk shows: each device once, by
- * the mount that shows all of it. File systems in memory, virtual file systems of the kernel,
- * images that are always full, bind mounts and mounts hidden by later ones are omitted.
+ * Reads proc/self/mountinfo as a list of the file systems that LogicalDisk shows. A device is
+ * listed once, with the mount that shows all of its content. File systems in memory, virtual file
+ * systems of the kernel, images that are always full, bind mounts and mounts hidden by later ones
+ * are omitted.
  *
  * A line: "36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue".
  */

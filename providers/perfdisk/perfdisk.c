@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdisk.so, an ordinary provider: PhysicalDisk, LogicalDisk, and Filesystem Space, which has a
- * number of this project's block. The three functions have the names that Windows registers for
+ * perfdisk.so, an ordinary provider: PhysicalDisk, LogicalDisk, and Filesystem Space, whose number
+ * is one of the project's own. The three functions have the names that Windows registers for
  * PerfDisk.
  */
 #include "perfdisk.h"

@@ -34,7 +34,7 @@ struct perfdisk_device {
 struct perfdisk_devices {
     size_t count, capacity;
     bool changed;    /* a device was added or removed since the previous collection */
-    uint64_t origin; /* FILETIME of the monotonic clock's zero */
+    uint64_t origin; /* FILETIME at which the monotonic clock was 0 */
     uint64_t serial; /* opl_reading_time of the last reading */
     struct perfdisk_device list[];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupt (100300): how often each interrupt came, on all processors together. Costly, because on
+ * Interrupt (100300): the count of each interrupt, on all processors together. Costly, because on
  * large machines proc/interrupts is a megabyte of text.
  */
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel Limits (100700): for resources of which the kernel has a limited number, how many are in
- * use, the limit, and the share. Limits for each user are shown for the user who is nearest to the
- * limit.
+ * Kernel Limits (100700): for each resource that the kernel limits: how many are in use, the limit,
+ * and the used share. A limit per user is shown for the user who is nearest to it.
  */
 #include <string.h>
 
@@ -32,8 +31,8 @@ static bool threads(opl_reading *reading, uint64_t *ret)
 
 /* ---- keys ---- */
 
-/* "    0:     9 8/8 3/1000000 40/25000000", a line per user: references to the user, keys, and
- * used and allowed keys and bytes of the quota. */
+/* proc/key-users has a line per user, " 0: 9 8/8 3/1000000 40/25000000": references to the user,
+ * keys, used/allowed keys, used/allowed bytes of keys. */
 
 struct user {
     uint64_t keys, count, count_max, bytes, bytes_max;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Network (101600): the traffic of each network interface since it was created, with the names that
- * other agents for Linux use. Network Interface has the same values as rates; this object is for
- * existing lists of counters, and is not part of a Global query.
+ * other agents for Linux use. Network Interface has the same values as rates. This object exists
+ * for lists of counters that were written for other agents, and is not part of a Global query.
  */
 #include <net/if.h>
 #include <string.h>

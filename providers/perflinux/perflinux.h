@@ -16,7 +16,7 @@ extern const opl_object perflinux_processor, perflinux_pressure, perflinux_inter
     perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
     perflinux_meter, perflinux_performance, perflinux_network;
 
-/* Called at Open: forget the data about this machine that an earlier session cached. */
+/* Called at Open: clear the data about this machine that was cached before the last Close. */
 void perflinux_processor_open(void);
 void perflinux_pressure_open(void);
 void perflinux_power_open(void);

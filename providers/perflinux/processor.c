@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processor Information (100000): processors by the memory node that they belong to, "node,number",
- * with a total for each node and one for the machine. Times are those of proc/stat, both those of
- * Processor and those for which Windows has no counter.
+ * with a total for each node and one for the machine. Times are from proc/stat: those that
+ * Processor shows, and those for which Windows has no counter.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Network Interface (510): an instance per line of proc/net/dev; Network Adapter (1820): those that
- * are hardware of the machine. Data in sys/class/net is used only if it belongs to the current
- * network namespace: it shows the namespace in which sys was mounted, where another interface may
- * have the same name.
+ * are hardware of the machine. The folder sys/class/net shows the network namespace in which sys
+ * was mounted. Its data is used only if that is the current namespace, because another namespace
+ * may have an interface of the same name.
  */
 #include <net/if.h>
 #include <stdio.h>

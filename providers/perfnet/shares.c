@@ -2,8 +2,8 @@
 /*
  * Redirector (262): this machine as a client of file servers, from the counts of the kernel's SMB
  * client for each share, and of its NFS client for each mounted file system. Server (330): this
- * machine as a file server, from the kernel's SMB server. Shares count since they were mounted, so
- * the sums decrease when one is unmounted.
+ * machine as a file server, from the kernel's SMB server. A share is counted from its mount on, so
+ * the sums decrease when a share is unmounted.
  *
  * proc/fs/cifs/Stats has for each share the lines "1) \\host\share" and "SMBs: 9". With SMB 1 the
  * lines "Reads:  2 Bytes: 5" and "Writes: 1 Bytes: 5" follow; with later versions of SMB, the lines
@@ -47,7 +47,7 @@ static const char *within(const char *line, const char *key)
 /* ---- SMB ---- */
 
 struct share_keys {
-    /* the first word of the line with requests; in SMB 1, the word before the bytes in this line */
+    /* the words before the requests, and (SMB 1) before the bytes in the same line */
     const char *begin, *bytes;
     const char *bytes_later;
 };

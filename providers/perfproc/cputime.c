@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Splits a run time, which the kernel knows exactly, into user and system time, which it samples
- * only at ticks, as the kernel does: in the ratio of the ticks, so that neither part ever
- * decreases. proc(5) does not describe this rule; it was derived from the values in /proc/PID/stat.
+ * Splits a task's run time into user and system time like the kernel, which knows the run time
+ * exactly, but samples user and system time only at ticks: by the ratio of the ticks, and so that
+ * neither part ever decreases. proc(5) does not describe this; it was derived from values in
+ * /proc/PID/stat.
  */
 #include "perfproc.h"
 

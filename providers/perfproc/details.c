@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Thread Details (816), costly: the current instruction address of each thread of Thread. The
- * kernel reports the address only of waiting threads, and only to programs that may trace them;
- * that of a running thread is unknown. A thread without an address is not an instance, because 0
+ * kernel reports the address only of a waiting thread, and only to a program that may trace it; the
+ * address of a running thread is unknown. A thread without an address is not an instance, because 0
  * would be an address.
  */
 #include <stdio.h>

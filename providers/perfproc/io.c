@@ -4,8 +4,8 @@
  * that has ended, the kernel adds all that the child did to the io file of the process: a shell
  * whose command wrote 8 GB seems to write them at the end, in no time, and a total has them twice.
  * At the same moment it adds the child's times and faults to words 11, 13, 16 and 17 of
- * proc/PID/stat. So in an interval in which those words change, the counts stand still, and the
- * increase is subtracted from then on, so that no value decreases. What the process itself did in
+ * proc/PID/stat. So in an interval in which those words change, the counters keep their values, and
+ * the increase of the file io is subtracted from all later values. What the process itself did in
  * that interval is lost; only the kernel's records distinguish it.
  */
 #include <stdio.h>
@@ -183,9 +183,9 @@ static bool read_counts(opl_reading *reading, struct perfproc_io *ret)
 
 /* Reads the counts of the process itself, without its children. If the process waits for a child
  * between the reads of stat and io, the child's counts are in io, but stat was read too early to
- * show that. So if io changed, stat is read once more, and if stat has changed, the interval counts
- * as one with a waited-for child. The words of the first read are kept, so that the next interval
- * also counts as one. */
+ * show that. So if io changed, stat is read once more, and if stat has changed, a child was waited
+ * for in this interval. The words of the first read are kept, so that they differ again in the next
+ * interval. */
 static bool io_of(opl_reading *reading, struct perfproc_io *ret)
 {
     uint64_t process, creation, children;
@@ -292,7 +292,7 @@ static void list_readable(opl_listing *listing)
     const uint32_t *numbers;
     size_t count;
     char folder[16];
-    if (opl_listing_count(listing) > 0) /* perfproc_add_io added them, for Process V2 */
+    if (opl_listing_count(listing) > 0) /* already listed with the processes of Process V2 */
         return;
     if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count))
         return;

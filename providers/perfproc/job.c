@@ -139,7 +139,7 @@ static uint64_t sum_of(const char *name, size_t bytes)
     return sum;
 }
 
-/* Makes space for `capacity` hashes; may move. NULL: no memory, and the collection fails. */
+/* Makes space for `capacity` hashes, may move them. NULL: no memory; the collection fails. */
 static struct job_names *names_capacity(opl_listing *jobs, size_t capacity)
 {
     struct job_names *names = opl_reading_memory(

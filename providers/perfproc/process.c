@@ -3,12 +3,13 @@
  * Process (230): Idle, every process of proc in its order, _Total. A name is the command name that
  * the kernel keeps (15 characters; kernel threads may have more), with characters replaced that
  * have a meaning in counter paths: kworker/0:1 is kworker_0:1 (docs/windows/providers.md#d6). Equal
- * names stay equal; zombies and kernel threads are included. Only the owner may read a process's
- * io: a user who may not read it for every process has no counters of it here, see Process IO.
+ * names stay equal; zombies and kernel threads are included. Only its owner may read a process's
+ * file io: a user who may not read those of all processes has no counters of I/O here, see Process
+ * IO.
  *
  * Process V2 (101900) has the same rows; its instances are named as those of Windows 11's object of
- * this name, "name:number", so that no two are equal. It is costly so that Global does not have
- * every process twice.
+ * this name, "name:number", so that no two are equal. It is costly, so that an answer to Global
+ * does not have every process twice.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +25,8 @@ const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
 const opl_source perfproc_status = {"proc/*/status", .if_source = &perfproc_stat,
                                     .if_word = PROCESS_MEMORY};
 
-/* The resident memory: from statm, which the kernel writes in a fifth of the time that status
- * takes, unless status is needed anyway. */
+/* The resident memory: from statm, which the kernel makes five times as fast as status; or from
+ * status, if that file is needed anyway. */
 bool perfproc_resident(opl_reading *reading, uint64_t *ret)
 {
     static const opl_source statm = {"proc/*/statm", .if_source = &perfproc_stat,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Process Details (102000), costly: texts about each process. They are kept, by number and start
- * time, because they seldom change: they are read again after ten seconds, or when another program
- * was executed, which changes the addresses of code and stack, and mostly the name. (This user may
- * not know the addresses of other users' processes: then they are 0.) Only the state is read each
+ * Process Details (102000), costly: texts about each process. Texts seldom change, so they are
+ * kept, by process number and start time. They are read again after ten seconds, or when the
+ * process has executed another program, which changes the addresses of code and stack, and usually
+ * the name. (For other users' processes these addresses may be 0.) Only the state is read each
  * time.
  *
  * Command lines may have secrets: openperflib-winregd hides this object unless it has a list of its
@@ -41,8 +41,8 @@ struct kept {
     int64_t read;            /* when the texts were read */
     char texts[];            /* user, control group, unit and command line, each with its NUL */
 };
-/* The entries of one collection, sorted by process number. The next collection writes to a second
- * store what it keeps of the first one. */
+/* The entries of one collection, sorted by process number. The next collection copies the entries
+ * that it keeps to a second store. */
 struct details_store {
     uint64_t turn; /* number of the collection that wrote the store */
     size_t used;   /* bytes of all entries */
@@ -209,8 +209,8 @@ static void read_texts(opl_reading *reading, struct details *details, struct kep
     ret->bytes = (uint32_t)((size_t)(to - (char *)ret) + 7) / 8 * 8;
 }
 
-/* Writes the entry of the present process; `before`: the entry of the collection before, NULL:
- * none. */
+/* Writes the entry of the present process; `before`: its entry of the previous collection, or
+ * NULL. */
 static void write_entry(opl_reading *reading, struct details *details, const struct kept *before,
                         struct kept *ret)
 {
@@ -228,8 +228,8 @@ static void write_entry(opl_reading *reading, struct details *details, const str
     ret->read = now;
 }
 
-/* Gets the stores of the collection before and of this one, which has space for the longest texts
- * of `count` processes; what is not used of it takes no memory. False: no memory. */
+/* Gets the store of the previous collection, and a store for this one with space for the longest
+ * texts of `count` processes; its unused part takes no memory. False: no memory. */
 static bool find_stores(opl_reading *reading, size_t count, struct details_store **ret_before,
                         struct details_store **ret_now)
 {

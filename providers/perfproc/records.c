@@ -17,9 +17,9 @@ static const opl_records process_records = {RECORD_PROCESSES, RECORD_VERSION,
 static const opl_records thread_records = {RECORD_THREADS, RECORD_VERSION,
                                            sizeof(struct record_task)};
 
-/* Slots of opl_reading_memory. The values last shown of tasks, and those of processes, have two
- * slots each, which alternate between collections. SLOT_MEMBERS and SLOT_GROUPS are needed only
- * within one answer. */
+/* Slots of opl_reading_memory. There are two slots for the values last shown of tasks, and two for
+ * those of processes; the two alternate between collections. SLOT_MEMBERS and SLOT_GROUPS are
+ * needed only within one answer. */
 enum { SLOT_STATE, SLOT_TASKS, SLOT_PROCESSES = SLOT_TASKS + 2, SLOT_MEMBERS = SLOT_PROCESSES + 2 };
 enum { SLOT_GROUPS = SLOT_MEMBERS + 1 };
 _Static_assert((int)SLOT_GROUPS < (int)PERFPROC_SLOT_JOBS, "the last slot is job.c's");
@@ -60,7 +60,7 @@ struct member {
     struct perfproc_cputime time;
     uint32_t next;
 };
-/* A process: the times of its first thread, and the list of the others. */
+/* A process: the times of its first thread, and the list of its other threads. */
 struct group {
     const struct record_task *record;
     struct perfproc_cputime own;
