@@ -188,8 +188,8 @@ static DWORD win32_code(LONG result)
 
 static const char *step_text(enum register_step step)
 {
-    static const char *const args[] = {"while it was loaded", "in DllMain",
-                                       "while its functions were looked up", "in the call",
+    static const char *const args[] = {"while it was being loaded", "in DllMain",
+                                       "while its functions were being looked up", "in the call",
                                        "after the call"};
     return args[step];
 }
