@@ -57,8 +57,8 @@ bool buffer_add_byte(struct buffer *buffer, char byte);
 bool buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 LSTATUS buffer_status(const struct buffer *buffer); /* 0 or ERROR_NOT_ENOUGH_MEMORY */
 #define BUFFER_AUTO __attribute__((cleanup(buffer_done))) struct buffer
-/* Gives the pages of a large piece of memory back to the system until they are written again; then
- * they are 0 at first. For what is large only while an answer is made. */
+/* Gives the pages of a large piece of memory back to the system: they become 0, and use memory
+ * again when they are written. For memory that is needed only while an answer is made. */
 void memory_unused(void *memory, size_t bytes);
 void free_pointer(void *pointer_to_pointer);
 #define FREE_AUTO __attribute__((cleanup(free_pointer)))
@@ -81,7 +81,7 @@ uint32_t unicode_upper(uint32_t code_point);
  * result orders texts as strcmp does. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
-/* Returns a hash that is equal for all texts that compare equal. */
+/* Returns a hash. Texts that text_compare_fold_n treats as equal have the same hash. */
 uint64_t text_hash_fold(const char *text, size_t count);
 
 /* ---- unreleased.c ---- */
@@ -133,8 +133,8 @@ LSTATUS file_make_folders(const char *path, mode_t mode);
 LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* creates the file if it is missing;
                                                                * waits for its flock */
 void file_unlock(int *fd);
-/* Like pwrite, and like write if `at` is negative, but at the program's file size limit
- * (RLIMIT_FSIZE) it fails with EFBIG and sends no SIGXFSZ, which would end the program. */
+/* Like pwrite, or like write if `at` is negative. But at the program's file size limit
+ * (RLIMIT_FSIZE) it fails with EFBIG, without SIGXFSZ, which would end the program. */
 ssize_t file_write_limited(int fd, const void *data, size_t size, off_t at);
 /* The disk operations of file.c, for tests that record them, make them fail or stop between
  * them. */
@@ -153,7 +153,7 @@ extern struct file_steps file_steps;
  * folder of an entry that the caller owns; then sticky folders of root, such as /tmp, are trusted
  * too, because others cannot replace that entry. */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
-/* The largest size, in bytes, of each kind of file of the state: a larger one is neither read nor
+/* The largest size, in bytes, of each kind of state file: a larger file is neither read nor
  * written, and stays as it is. */
 enum { STATE_RECORDS_MOST = 1 << 20, STATE_EVENTS_MOST = 8 << 20, STATE_LISTS_MOST = 64 << 20 };
 /* Returns why openperflib does not use a file of its state that it writes in place, for messages:
@@ -165,9 +165,8 @@ const char *file_fault(const struct stat *st, off_t most);
  * all users whatever the umask; with `make_folder` also its folder, whose path must be absolute.
  * -1: it cannot be opened. */
 int file_open_to_write(int dir_fd, const char *path, off_t most, bool make_folder);
-/* Returns ERROR_SUCCESS if `real_path` is a regular file that only root and the effective user may
- * change, and so is every folder above it. Else `why` names the path and what to do. Links are
- * refused. */
+/* Returns ERROR_SUCCESS if only root and the effective user may change the regular file `real_path`
+ * and every folder above it. Else `why` names the path and what to do. Links are refused. */
 enum { TRUST_TEXT = 512 };
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
 /* Like trust_check for a file of this package: the caller's own group may have write permission, as
@@ -192,7 +191,7 @@ const char *environment_get(const char *name);
 enum environment_for { ENVIRONMENT_FOR_HELPER, ENVIRONMENT_FOR_LOGIN };
 char **environment_new(enum environment_for purpose);
 
-/* ---- place.c: paths; read once, through environment_get ---- */
+/* ---- place.c: paths of files and folders; the environment is read once ---- */
 /* Returns OPENPERFLIB_VENDOR, if that folder is trusted; else the folder openperflib beside the
  * library; else the compiled-in folder. */
 const char *place_vendor(void);
@@ -291,7 +290,7 @@ bool detached_would_be_process_1(void); /* true: a child of this process would b
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* ---- trace.c: what this thread's last answers lacked, for reports ---- */
+/* ---- trace.c: what was missing in this thread's last answers, for reports ---- */
 struct shortage {
     size_t needed;    /* size of the whole answer in bytes; 0: unknown */
     size_t instances; /* number of instances of the object whose instances take the most bytes */
@@ -304,8 +303,8 @@ enum { DENIED_SIZE = 400 };
 extern _Thread_local char denied_here[DENIED_SIZE];
 
 /* ---- trace.c: what this thread's query needs ---- */
-/* Counters by the numbers of their titles. Providers in this process may omit the other counters of
- * an object of which `list` has some; `list` NULL: all counters are needed. */
+/* Counters by the numbers of their titles. If `list` has counters of an object, providers in this
+ * process may omit that object's other counters; `list` NULL: all counters are needed. */
 struct wanted_list {
     const struct wanted_counter {
         uint32_t object, counter; /* object 0: the counter of any object */

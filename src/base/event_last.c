@@ -7,8 +7,8 @@
  *
  *     2026-11-23T07:50:01.123Z 1010 error MyPerf<TAB>text<TAB>what to do      (and blanks)
  *
- * If the file cannot be written, the process remembers the record, so that a tool can say why the
- * provider failed that it queried itself.
+ * If the file cannot be written, the process remembers the record. So a tool can always say why a
+ * provider that it queried itself has failed.
  */
 #include "base/base.h"
 
@@ -187,9 +187,8 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
     return false;
 }
 
-/* Copies the service's record to *ret unless *ret is later: one in memory is of a time when there
- * was no file yet. The file must belong to `owner`, because other users must not write these
- * records. */
+/* Copies the service's record in the file to *ret, unless *ret, which this process remembered, is
+ * later. The file must belong to `owner`, because other users must not write these records. */
 static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
 {
     struct stat st;

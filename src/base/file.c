@@ -224,9 +224,9 @@ static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
 
 enum { TEMPORARY_SIZE = 32 };
 
-/* Creates a temporary file with a random name. The name does not contain that of the final file,
- * which may already have the maximum length; readers ignore files whose names end like those of
- * temporary ones. */
+/* Creates a temporary file with a random name, which does not contain the final file's name,
+ * because that may already have the maximum length. Readers ignore files with the ending of
+ * temporary files. */
 static LSTATUS open_temporary(int folder, char name[static TEMPORARY_SIZE], int *ret_fd)
 {
     for (int attempt = 0; attempt < 100; attempt++) {

@@ -156,7 +156,7 @@ const struct event_message event_messages[] = {
      "the helper process of {Service} in {Library} had {Resident} MiB of memory and was ended; its limit is {Limit} MiB",
      "if the library needs so much memory, set Memory Limit (in MiB) in the Performance key of {Service}; else it has a memory leak"},
     {"Perflib", 4016, EVENT_WARNING, "Library Service Tries BufferSize Needs",
-     "{Tries} queries in a row ended with ERROR_MORE_DATA, the last had {BufferSize} bytes for objects, without PERF_DATA_BLOCK; {Service} needs {Needs}",
+     "{Tries} queries in a row ended with ERROR_MORE_DATA: the last buffer had {BufferSize} bytes after PERF_DATA_BLOCK; {Service} needs {Needs}",
      "double the buffer, or query single objects; if an object has too many instances, find what creates them (zombie processes: ps -eo ppid,stat, state Z)"},
     {"Perflib", 4017, EVENT_ERROR, "Library Service Win32Error",
      "{Library} of {Service} was built for an unreleased version of openperflib and must be built again",
@@ -244,7 +244,7 @@ const struct event_message event_messages[] = {
     /* events that Windows does not have */
     {"PLA", 4101, EVENT_ERROR, "Service Path Reason",
      "{Service} loses samples, because they cannot be written to {Path}: {Reason}",
-     "each further sample is tried again; make space, or correct the folder's rights"},
+     "writing is tried again with each sample; make space, or correct the folder's rights"},
     {"PLA", 4102, EVENT_ERROR, "Service Command Reason",
      "the command {Command} of {Service} failed: {Reason}",
      "run it as the same user, without a shell and with the environment that logman(1) describes"},

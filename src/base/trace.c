@@ -50,8 +50,8 @@ void trace(const char *station, const char *format, ...)
 /*
  * A query whose buffer is too small returns only a status that says so
  * (docs/windows/articles.md#c118). The sizes that were needed are kept here, for the event that
- * reports endless retries. An answer does not state either which counters are missing because this
- * user may not read them: their names are kept here, for tools.
+ * reports endless retries. An answer also does not state which counters are missing because this
+ * user may not read them: the names of these counters are kept here, for tools.
  */
 
 _Thread_local struct shortage shortage_here;

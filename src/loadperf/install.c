@@ -2,7 +2,7 @@
 /*
  * Registers a provider (docs/windows/registration.md#e3): the provider gets the numbers after the
  * highest ones in use, and all is written to one file, so that one rename registers it. The file is
- * NAME.reg; if other files would hide its content, because they delete the same values or have them
+ * NAME.reg; if other files would hide its content, because they delete its values or have values
  * written by hand, the file is manual.reg, which is merged last.
  */
 #include "loadperf/inner.h"

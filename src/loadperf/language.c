@@ -214,8 +214,8 @@ static LSTATUS replace_part(struct load *load, const char *path, uint32_t part, 
         load_language_event(EVENT_DAMAGED_NAMES + part, language, status);
     if (status == ERROR_INVALID_DATA)
         load_error(load, path, 0,
-                   "this file must be a list of pairs, %s number and then its text; a line end or "
-                   "a zero byte follows each of the two",
+                   "this file must be a list of pairs, %s number and its text; each of the two "
+                   "ends with a line break or a zero byte",
                    part ? "an odd" : "an even");
     if (!status && !load->options->dry_run) {
         status = store(part, language, &texts);

@@ -204,7 +204,8 @@ static bool add_hand_part(struct name_language *base, enum names_part part, cons
     return name_pairs_each(multi.data, multi.len + 1, add_hand_pair, &base->hand[part]);
 }
 
-/* Marks LLL of a key Perflib\LLL as installed, even without a vendor's file. False: no memory. */
+/* Marks language LLL of a key Perflib\LLL as installed, with or without a file. False: no
+ * memory. */
 static bool add_perflib_key(void *self, const char *name)
 {
     bool *complete = self;

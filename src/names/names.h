@@ -35,8 +35,8 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
  * bytes. `data` NULL: only *size is set. ERROR_MORE_DATA: `data` is too small. For a language that
  * is not installed the English base is copied. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
-/* The names or the explanations of one language: it never changes, is held by those that use it,
- * and needs no lock. */
+/* A list of the names or the explanations of one language. It never changes, so it needs no lock; a
+ * user of the list holds a reference. */
 struct name_list;
 /* Returns the present list of this machine, or the English one if the language is not installed;
  * must be released. NULL: no memory. */

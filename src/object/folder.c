@@ -15,7 +15,7 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-/* size of a buffer in bytes: two reads of it return all that proc lists before its processes */
+/* size of a buffer in bytes: two reads into it return all that proc lists before its processes */
 enum { FEW_ENTRIES = 1024 };
 
 struct folder_entry {

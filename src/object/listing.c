@@ -24,7 +24,7 @@ void listing_done(opl_listing *listing)
     free(listing->names);
 }
 
-/* The listing is not read again before the next collection. */
+/* Gives memory back to the system. The listing is not read again before the next collection. */
 void listing_unused(const opl_listing *listing)
 {
     const struct object *object = listing->object;

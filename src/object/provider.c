@@ -95,7 +95,7 @@ static void object_request(opl_provider *provider, const opl_object *address)
     }
 }
 
-/* Marks the rows that the query does not need, in the objects of which it needs some. */
+/* If the query names counters of this object, marks the object's other rows as unwanted. */
 static void object_want(struct object *object, const opl_provider *provider)
 {
     const struct wanted_list *wanted = &wanted_here;

@@ -160,7 +160,7 @@ bool opl_reading_file(opl_reading *reading, const char *path, char *storage, siz
 
 /* ---- memory ---- */
 
-/* Copies what is not 0 to memory that is 0. Pages that are not written take no memory. */
+/* Copies to memory that is 0. Zeros are not copied: pages that are not written take no memory. */
 static void copy_used(char *to, const char *from, size_t bytes)
 {
     static const char zeros[4096];

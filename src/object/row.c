@@ -28,8 +28,8 @@ DWORD row_base_type(DWORD type)
     return 0;
 }
 
-/* Returns the bytes of a value; 0: tables cannot have counters of this type. Average timers have 8
- * bytes, as on Windows, although the size bits of their type mean 4. */
+/* Returns the size of a value in bytes; 0: tables cannot have counters of this type. Average timers
+ * have 8 bytes, as on Windows, although the size bits of their type mean 4. */
 static DWORD row_size(DWORD type)
 {
     if (type == PERF_AVERAGE_TIMER)

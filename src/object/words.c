@@ -224,8 +224,8 @@ static bool keys_may_match(const struct source *source, const char *line)
     return source->key_starts[first / 64] >> first % 64 & 1;
 }
 
-/* Returns the key of this line; NULL: the line has no key. First compares the key that followed, in
- * the previous text, the key that was found last. */
+/* Returns the key of this line; NULL: the line has no key. First tries the key that came next in
+ * the previous text, after the key that was found last. */
 static struct source_key *keys_match(struct source *source, const char *line, size_t next)
 {
     for (size_t tried = 0; tried < source->key_count; tried++, next++) {

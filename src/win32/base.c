@@ -16,7 +16,7 @@
 
 /* ---- texts ---- */
 
-/* Converts the names of W functions to UTF-8. */
+/* ---- the names that W functions get, in UTF-8 ---- */
 
 void name_done(struct name *name)
 {
@@ -45,8 +45,8 @@ LSTATUS narrow(LPCWSTR wide, struct name *ret)
 
 /* ---- last error ---- */
 
-/* Initial-exec: the library is loaded with the program or by an early dlopen, and then the first
- * use in a thread needs no allocation. */
+/* With initial-exec the first use in a thread needs no allocation; the library must be loaded with
+ * the program or by an early dlopen. */
 static __thread DWORD last_error __attribute__((tls_model("initial-exec")));
 
 DWORD WINAPI GetLastError(void)

@@ -6,8 +6,7 @@
 
 /* ---- texts ---- */
 
-/* Writes the lists and names that functions of pdh.h return into the caller's buffer, by the rules
- * for lengths that all of them share. */
+/* ---- how the functions of pdh.h write lists and names into the caller's buffer ---- */
 
 bool out_valid(struct text_out out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry functions. A functions take UTF-8, W functions convert their names to UTF-8; both
- * call the same function of registry/registry.h.
+ * The registry functions. Those in A take UTF-8, those in W convert their names to UTF-8; both call
+ * the same function of registry/registry.h.
  */
 #include "registry/registry.h"
 #include "win32/text.h"

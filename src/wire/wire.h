@@ -15,8 +15,8 @@
  * opl_build_object and opl_build_collect call it too. */
 void build_end(opl_build *build);
 /* Name and type of a row of the table of named types, for enumerating; NULL after the last row. The
- * last two rows repeat types: PERF_PRECISION_TIMESTAMP is another name, and PERF_LARGE_RAW_BASE has
- * another value in the last row. (docs/windows/types.md#b2) */
+ * last two rows repeat types: PERF_PRECISION_TIMESTAMP is another name for a type above, and the
+ * last row has another value of PERF_LARGE_RAW_BASE. (docs/windows/types.md#b2) */
 const char *type_name_at(size_t position, DWORD *ret_type);
 
 /* What is wrong with a provider's answer; checks 5-8 of docs/windows/providers.md#d4 in their

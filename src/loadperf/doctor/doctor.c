@@ -69,8 +69,8 @@ static bool is_possible(uint32_t first)
     return first % 2 == 0 && first > NAMES_BASE_INDEX && first <= USER_HIGHEST;
 }
 
-/* Returns the possible number that occurs most often; of several, the first. 0: none is
- * possible. */
+/* Returns the most frequent number that is a possible index of offset 0; of several, the first; 0:
+ * none. */
 static uint32_t most_named(const uint32_t *named, size_t count)
 {
     size_t best = 0;
@@ -222,7 +222,7 @@ static void report_unnamed(struct checked *checked)
         doctor_report(
             checked->doctor, false, &finding,
             "none of its numbers has a name, and its ini file %s is gone, has mistakes, or "
-            "may be written by others: restore it, then run lodctr doctor again",
+            "can be changed by others: restore it, then run lodctr doctor again",
             ini);
     else
         doctor_report(checked->doctor, false, &finding,
@@ -373,8 +373,8 @@ static LSTATUS examine(struct checked *checked)
     return status ? status : want(checked);
 }
 
-/* Examines only the services with an ini file that has their names (`owners`), or only the
- * others. */
+/* Examines either the services with an ini file that has their names (`owners`), or the other
+ * ones. */
 static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list, bool owners)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -389,8 +389,8 @@ static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list,
     return status;
 }
 
-/* Examines all services. Of two services with the same numbers, the first that is examined keeps
- * the numbers. So services with an ini file that has their names come first; a service without such
+/* Examines all services. Of two services with the same numbers, the one that is examined first
+ * keeps them. So services with an ini file that has their names come first; a service without such
  * a file may be a copy. */
 static LSTATUS examine_all(struct doctor *doctor)
 {

@@ -20,14 +20,14 @@ void doctor_report(struct doctor *doctor, bool repaired, const opl_load_finding 
                    const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* ---- scan.c: problems of files and libraries, which only a person can repair ---- */
-/* Reports files of the state that are not used, such as a pipe in place of `last-events`. */
+/* Reports state files that cannot be used, such as a pipe in place of `last-events`. */
 void scan_state(struct doctor *doctor);
 /* Reports files with problems. Returns false if no file in the layer's folder is trusted. */
 bool scan_files(struct doctor *doctor);
 void scan_library(struct doctor *doctor, const char *service);
 
-/* ---- repair.c: names that were written by hand over a provider's own ---- */
-/* Removes names that were written by hand over a provider's own. To be called when the correct
+/* ---- repair.c: texts written by hand in place of a provider's own texts ---- */
+/* Removes texts written by hand in place of a provider's own texts. To be called when the correct
  * registrations of all providers are known and written. */
 LSTATUS repair_manual(struct doctor *doctor);
 

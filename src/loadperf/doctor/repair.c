@@ -160,10 +160,9 @@ LSTATUS repair_files(struct doctor *doctor)
 
 /* ---- texts that were written by hand ---- */
 
-/* Repairs texts that were written by hand although a provider has a text for the same index and
- * language, in its ini file or, if that is missing, in its registration: the provider's text is
- * kept, the other one is removed. A text by hand in a language that the provider lacks is not a
- * mistake; it stays. */
+/* Removes texts by hand for which a provider has a text of the same index and language, in its ini
+ * file or, if that is missing, in its registration: the provider's text counts. A text by hand in a
+ * language that the provider lacks is not a mistake; it stays. */
 
 struct judging {
     struct doctor *doctor;

@@ -33,8 +33,8 @@ static bool count_damage(void *self, const opl_reg_entry *entry)
     "load its provider again (lodctr --library=LIBRARY FILE.ini), or put a backup back "           \
     "(lodctr /R:FILE); otherwise delete it"
 
-/* Reports a file of which no line can be read; false: another file. It is not repaired, because
- * turning all lines into comments would only hide the loss. */
+/* Reports a file in which no line is valid; false: some lines are valid. Such a file is not
+ * repaired, because turning all lines into comments would only hide the loss. */
 static bool is_lost(const struct looking *looking, const struct buffer *text)
 {
     const opl_load_finding finding = {.kind = "torn-file", .file = looking->file};

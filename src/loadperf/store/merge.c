@@ -201,8 +201,8 @@ static bool is_taken(const struct merge *merge, const struct merge_target *targe
 }
 
 /* Decides for each provider which numbers it gets. A provider that cannot get its numbers of the
- * backup keeps its present ones, which another provider may have been about to get; so the decision
- * is repeated. */
+ * backup keeps its present ones; these may be numbers that another provider was to get, so the
+ * decision is repeated. */
 static void choose_places(struct merge *merge)
 {
     for (bool again = true; again;) {

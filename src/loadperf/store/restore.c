@@ -138,8 +138,8 @@ static LSTATUS take_ini(struct rebuilding *rebuilding, const struct here *here, 
         return status;
     if (!good) {
         load_warning(rebuilding->load, path, 0,
-                     "%s was loaded from this file, which was removed, has mistakes, or may be "
-                     "written by others: it was not changed",
+                     "%s was loaded from this file, which is gone, has mistakes, or can be "
+                     "changed by others: the service was not changed",
                      here->name);
         rebuilding->result->left++;
         return ERROR_SUCCESS;

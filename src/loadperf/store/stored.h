@@ -81,7 +81,7 @@ struct stored {
     /* not a backup but a repair by the doctor: these numbers replace those of the registry, and
      * only a provider whose numbers conflict gets other numbers */
     bool repair;
-    bool whole; /* lodctr wrote the file and it is complete, so what the file lacks did not exist */
+    bool whole; /* a complete file of lodctr: what it lacks did not exist when it was written */
 };
 /* Reads a backup. `language`: read only texts in that language; 0: in all. */
 LSTATUS stored_read(struct load *load, const char *path, uint32_t language, struct stored *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the registration of one service, and the languages, only from the files that mention them,
- * because merging all files would take the longer, the more services are registered.
+ * because merging all files takes long if many services are registered.
  */
 #include "loadperf/inner.h"
 #include "loadperf/store/stored.h"

@@ -500,8 +500,8 @@ static short events_of(enum call_stage stage)
                                                              : 0;
 }
 
-/* Runs the calls that are ready, and enters what the others wait for in `waits`. Returns when to
- * check again; 0: all are done. */
+/* Runs the calls that are ready, and writes to `waits` what the other calls wait for. Returns when
+ * to check again; 0: all calls are done. */
 static int64_t go_on(struct call *calls, size_t count, struct pollfd *waits)
 {
     int64_t next = 0, now = clock_ticks();

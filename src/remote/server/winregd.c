@@ -27,11 +27,11 @@
 /* ---- a place for a new client ----
  *
  * Chooses the client to end when a new one finds no free place. Connections cost their user
- * nothing, so a few users with many could lock out all others. So the client to end belongs to a
- * user who has more places than the new client's user would have then; idle clients are ended
- * before those that wait for an answer. If that user would have as many places as the new client's
- * user, or is that user, only a client that was idle for a while is ended. An ended client
- * reconnects at its next request. Root's own streams are never ended for others. */
+ * nothing, so a few users with many could lock out all others. So a client may be ended if its user
+ * has more places than the new client's user would have with the new one; idle clients are ended
+ * first. If both users would have the same number, or are one user, only a client that was idle for
+ * a while may be ended. An ended client reconnects at its next request. Root's own streams are
+ * never ended for others. */
 
 struct server {
     int listening, signals;
