@@ -8,11 +8,11 @@
 #include "query/query.h"
 
 /* Queries every provider that the query concerns, and writes the answers that passed the checks to
- * `data`: first those of the shipped providers, then those of the others, both in registry order.
- * *ret_size: number of bytes written, *ret_objects: of objects. ERROR_MORE_DATA when a provider
- * needs a larger buffer; ERROR_LOCK_FAILED when a provider's own code calls this; other failures
- * cost only that provider's data. *ret_whole: the buffer holds one PERF_DATA_BLOCK that a provider
- * made for a foreign machine, and nothing else. (docs/windows/articles.md#c39,
+ * `data`: first the answers of shipped providers, then those of third-party ones, both in registry
+ * order. *ret_size: number of bytes written, *ret_objects: of objects. ERROR_MORE_DATA when a
+ * provider needs a larger buffer; ERROR_LOCK_FAILED when a provider's own code calls this; other
+ * failures cost only that provider's data. *ret_whole: the buffer holds one PERF_DATA_BLOCK that a
+ * provider made for a foreign machine, and nothing else. (docs/windows/articles.md#c39,
  * docs/windows/queries.md#c5) */
 LSTATUS host_collect(const struct query *query, void *data, size_t capacity, size_t *ret_size,
                      uint32_t *ret_objects, bool *ret_whole);

@@ -126,8 +126,8 @@ static void take_crash(struct service *service, const struct host_settings *sett
     forget_file(service->code);
 }
 
-/* Reports a helper that exceeded its memory limit. It would do so again and again, so it counts as
- * a crash. */
+/* Reports a helper that exceeded its memory limit. The next helper would do the same, so this
+ * counts as a crash. */
 static void take_largeness(struct service *service, const struct host_settings *settings,
                            const struct isolate_reply *reply)
 {

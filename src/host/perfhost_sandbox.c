@@ -116,7 +116,7 @@ void sandbox_prepare(void)
 {
     struct sched_param ordinary = {0};
     if (chdir("/"))
-        errno = 0; /* ignore a failure: the kernel may lack Landlock */
+        errno = 0; /* ignore a failure: the working folder only stays as it is */
     if (sched_getscheduler(0) != SCHED_OTHER)
         sched_setscheduler(0, SCHED_OTHER, &ordinary); /* an ordinary process cannot keep others
                                                         * from running */
@@ -127,8 +127,7 @@ void sandbox_prepare(void)
 
 void sandbox_enter(bool observes, bool children)
 {
-    prctl(PR_SET_DUMPABLE,
-          1); /* undo what the keeper did so that helpers cannot access its memory */
+    prctl(PR_SET_DUMPABLE, 1); /* undone in helpers: only the keeper is protected from them */
     prefer_for_oom_kill();
     if (observes || !sandbox_scope_signals())
         seccomp_deny_signals();

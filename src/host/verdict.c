@@ -430,8 +430,8 @@ static void share_answer(struct service *service, const struct host_settings *se
     backoff->kept = status && status != ERROR_FILE_NOT_FOUND;
 }
 
-/* Removes a value. If this process may not do that the value stays, and every process queries the
- * provider once to try it. */
+/* Removes a value. If this process may not do that, the value stays, and every process tests the
+ * provider by one query. */
 static void forget_value(const struct service *service, const char *value)
 {
     FREE_AUTO char *path = service_path(service);
