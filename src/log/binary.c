@@ -186,8 +186,8 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
             break;
         if (i && head && is_unwritten(head, got))
             continue;
-        /* buffer 0 is always read first, because it has the capture's head; those in damaged frames
-         * last, to be reported */
+        /* buffer 0 is always read first, because it has the capture's head; buffers in damaged
+         * frames are read last, to be reported */
         uint64_t sequence = !i ? 0 : head ? get64(head + 24) : UINT64_MAX;
         order[binary->order_count++] = (struct buffer_place){sequence, i};
     }
@@ -249,7 +249,7 @@ static PDH_STATUS skip_frame(struct file *file, struct binary *binary, uint64_t 
                         (unsigned long long)at);
 }
 
-/* Returns the status of the end of the buffers. A compressed file may end before its last one. */
+/* Returns the status at the capture's end. A compressed file that ends too early is reported. */
 static PDH_STATUS at_end(struct file *file, uint64_t offset)
 {
     const char *problem = file->stream.zst ? zst_problem(file->stream.zst) : NULL;
@@ -258,8 +258,8 @@ static PDH_STATUS at_end(struct file *file, uint64_t offset)
     return (PDH_STATUS)PDH_NO_MORE_DATA;
 }
 
-/* Handles a buffer that was not written: the capture's end, or damage if buffers that were written
- * follow. */
+/* Handles a buffer that was not written. It is damage if a written buffer follows, else the
+ * capture's end. */
 static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t offset)
 {
     uint64_t turn = binary->turn;
@@ -296,8 +296,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
         return unwritten(file, binary, view->offset);
     binary->buffers = binary->turn + 1;
     view->used = get32(head + 48);
-    /* the first buffer is not checked, because choose_size may have chosen another size than its
-     * head states */
+    /* the first buffer's size is not checked, because choose_size may have chosen another one */
     bool bad = view->offset && get32(head) != binary->buffer_size;
     if (!bad && view->used >= BINARY_BUFFER_HEAD && view->used <= binary->buffer_size)
         return 0;
@@ -315,9 +314,9 @@ static void lose_buffers(struct file *file, struct binary *binary, uint64_t coun
     file_lose(file, LOSS_BUFFER, count, "%s offset %llu", where, (unsigned long long)offset);
 }
 
-/* Counts the buffers that are missing before this one. A number that is too small, as in an
- * appended capture, and the first gap of a circular one, whose old buffers are overwritten, are no
- * loss. A number beyond all reason is damage of its own. */
+/* Counts the buffers that are missing before this one, by its sequence number. A number that is too
+ * small, as in an appended capture, is no loss, nor is the first gap of a circular capture, in
+ * which old buffers were overwritten. An impossible gap counts as one buffer. */
 static void follow_sequence(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     uint64_t sequence = get64(view->bytes + 24), follows = binary->follows;
@@ -331,7 +330,8 @@ static void follow_sequence(struct file *file, struct binary *binary, const stru
         lose_buffers(file, binary, gap > LIMIT_ORDERED ? 1 : gap, "before", view->offset);
 }
 
-/* At the file's end, counts the buffers that the capture's head counts and the file lacks. */
+/* At the file's end, counts as lost the buffers that the capture's head states but the file
+ * lacks. */
 static void count_buffers(struct file *file, struct binary *binary)
 {
     uint64_t known = binary->buffers + binary->missing;
@@ -428,7 +428,7 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Counts records as lost that lie after the end of the data that the buffer's head states. */
+/* Counts as lost the records after the last byte that the buffer's head states as used. */
 static void lose_after_end(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     while (binary->offset + BINARY_RECORD_BODY <= view->got) {
@@ -469,7 +469,7 @@ static PDH_STATUS next_record(struct file *file, struct binary *binary, const un
             return 0;
         case STEP_OTHER: /* a system record, such as the capture's head: nothing of it is shown */
             if ((*ret)[2] != 1 && (*ret)[2] != 2)
-                file_lose(file, LOSS_RECORD, 1, "the one at offset %llu, whose GUID is another",
+                file_lose(file, LOSS_RECORD, 1, "the one at offset %llu, with an unknown GUID",
                           (unsigned long long)offset);
             break;
         case STEP_BUFFER_ENDS:
@@ -590,7 +590,7 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
-/* Counts a sample as lost whose record has the kind of another record, or an impossible time.
+/* Counts a sample as lost if its record has the kind of another record, or its time is impossible.
  * Returns false if the sample can be shown. */
 static bool lose_sample(struct file *file, struct binary *binary, const struct record *record)
 {

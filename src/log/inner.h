@@ -16,8 +16,8 @@ enum {
 };
 
 /* ---- stream.c: bytes at any position. A pipe is copied to an unnamed file as it is read; bytes in
- * memory are a window of exactly their size that never moves; the bytes of a compressed file are
- * those that are in it ---- */
+ * memory are a window of exactly their size that never moves; a compressed file has its
+ * decompressed bytes ---- */
 struct stream {
     int fd, pipe; /* fd is -1 if the bytes are in memory; pipe is -1 if there is no pipe */
     char *name;
@@ -32,7 +32,7 @@ LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes o
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
 /* Opens a second stream of the same bytes, with its own position. Reads a pipe to its end first. */
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
-/* Makes the stream that of the bytes in the compressed file. Reads a pipe to its end first. The
+/* From now on the stream has the decompressed bytes of the file. Reads a pipe to its end first. The
  * statuses are those of zst_open. */
 struct zst_decoder;
 LSTATUS stream_decompress(struct stream *stream, struct zst_decoder **decoder);
@@ -44,10 +44,10 @@ const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t si
 size_t stream_have(const struct stream *stream, uint64_t offset);
 /* the size of a pipe is the number of bytes read so far */
 uint64_t stream_size(const struct stream *stream);
-uint64_t stream_file_size(const struct stream *stream); /* of a compressed file as it is */
+uint64_t stream_file_size(const struct stream *stream); /* of a compressed file: compressed size */
 
-/* Like pread and pwrite, but go on after a part. read_at returns fewer bytes only at the end, with
- * errno 0, or after an error. */
+/* Like pread and pwrite, but repeated until all bytes are done. read_at returns fewer bytes only at
+ * the end, with errno 0, or after an error. */
 size_t read_at(int fd, void *out, size_t size, uint64_t offset);
 bool write_at(int fd, const void *data, size_t size, uint64_t offset);
 
@@ -70,14 +70,14 @@ static inline uint64_t get64(const void *at)
     return value;
 }
 
-/* ---- zst.c: the capture in a file of zstd frames ---- */
+/* ---- zst.c: reads a compressed capture, a file of zstd frames ---- */
 struct zst;
 #define ZST_MISSING                                                                                \
     "a compressed capture needs libzstd.so.1, which is not there: install the package libzstd1"
 bool zst_matches(const unsigned char *start, size_t size);
-/* Finds the frames in the file, which must stay open. *decoder is used, and made if it is NULL; it
- * belongs to the caller. ERROR_MOD_NOT_FOUND: there is no libzstd. ERROR_NOT_SUPPORTED: decoding
- * needs a window of more than 8 MiB. */
+/* Finds the frames in the file, which must stay open. *decoder is used, or made if it is NULL; the
+ * caller frees it. ERROR_MOD_NOT_FOUND: there is no libzstd. ERROR_NOT_SUPPORTED: decoding needs a
+ * window of more than 8 MiB. */
 LSTATUS zst_open(int fd, struct zst_decoder **decoder, struct zst **ret);
 void zst_decoder_free(struct zst_decoder *decoder);
 LSTATUS zst_clone(const struct zst *zst, int fd, struct zst **ret);
@@ -86,11 +86,11 @@ uint64_t zst_size(const struct zst *zst); /* bytes of the capture */
 /* Reads bytes of the capture, as pread does. ERROR_INVALID_DATA: the first of them is in a damaged
  * frame. */
 LSTATUS zst_read(struct zst *zst, uint64_t offset, void *out, size_t size, size_t *ret);
-/* Returns true if a frame with some of these bytes was found damaged. *ret_end is the end of its
- * bytes in the capture, *ret_at the offset of the frame in the file. */
+/* Returns true if some of these bytes are in a damaged frame. *ret_end is the end of the frame's
+ * data in the capture, *ret_at the offset of the frame in the file. */
 bool zst_damage(const struct zst *zst, uint64_t offset, size_t size, uint64_t *ret_end,
                 uint64_t *ret_at);
-/* Says why the file ends before its last frame; NULL: it does not. */
+/* Returns why the file ends too early, as text; NULL: it does not. */
 const char *zst_problem(const struct zst *zst);
 
 /* ---- columns.c: the columns of all files, equal ones are merged ---- */
@@ -209,7 +209,7 @@ struct log {
     struct columns columns;
     struct file *files;
     size_t file_count;
-    /* the file of the sample that was returned last; NULL: no sample yet, or a gap followed */
+    /* the file of the sample that was returned last; NULL: no sample yet, or a gap since then */
     struct file *last;
     LONGLONG from, until;
     bool early;

@@ -113,7 +113,7 @@ static bool looks_like_text(const unsigned char *start, size_t size)
     return memchr(start, ',', size) || memchr(start, '\t', size) || memchr(start, '"', size);
 }
 
-/* If the file is compressed, the bytes in it are read from here on. */
+/* If the file is compressed, makes its stream return decompressed bytes. */
 static PDH_STATUS decompress(struct file *file)
 {
     size_t got;
@@ -144,7 +144,7 @@ static PDH_STATUS find_format(struct file *file)
         if (!start)
             return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
                                 file->stream.zst
-                                    ? "the first frame is damaged, which has the capture's head"
+                                    ? "the first frame, which has the capture's head, is damaged"
                                     : status_text(file->stream.status));
         text |= got && looks_like_text(start, got);
         if (formats[i]->matches(start, got))
@@ -449,7 +449,7 @@ static bool shares_columns(const struct file *file, const struct file *other)
     return false;
 }
 
-/* Copies to the file's sample the values of the other files that belong to it. */
+/* Copies to the file's sample the values of other files' samples that are merged with it. */
 static PDH_STATUS merge_others(struct log *log, struct file *file)
 {
     PDH_STATUS status = 0;
@@ -473,7 +473,7 @@ static PDH_STATUS merge_others(struct log *log, struct file *file)
     return status;
 }
 
-/* Counts a sample that would run backwards; false: it does not. */
+/* Counts a sample as left out if it is earlier than the one before it; false: it is not. */
 static bool runs_backwards(struct log *log, const struct file *file)
 {
     char name[64];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of a machine's objects and counters by their number. A capture has a long table in
- * several records, each of which begins with the machine; the records become one table here. If a
- * number has two names the first is kept, so that reading a capture again does not change the
- * table.
+ * The names of a machine's objects and counters by their number. A long table is stored in several
+ * records, each of which begins with the machine's name; here they become one table. If a number
+ * has two names, the first is kept, so that reading a capture again does not change the table.
  */
 #include "log/inner.h"
 

@@ -191,8 +191,8 @@ static bool take_names(struct item_array *array, const unsigned char *body, size
     return true;
 }
 
-/* Returns how many names of the array's items are not after the last item, where all names belong;
- * plus 1 if another item would fit before the first name: then `count` is too small. */
+/* All names of an array belong after its last item: returns how many do not, plus 1 if there is
+ * space for another item before the first name, because then `count` is too small. */
 static size_t misplaced(const unsigned char *body, size_t length, size_t count)
 {
     size_t names = ITEMS_HEAD + count * ITEM_SIZE, first = length, lost = 0;
@@ -278,8 +278,8 @@ static bool is_piece(const unsigned char *body, size_t size, size_t at)
            body[at + 1] == 'L' && body[at + 2] == 3;
 }
 
-/* Returns the offset of the next value: `end`, where the one before ends, or the next multiple of
- * 8. */
+/* Returns where the next value begins: at `end`, the end of the value before, or at the next
+ * multiple of 8. */
 static size_t next_piece(const unsigned char *body, size_t size, size_t end)
 {
     size_t aligned = (end + 7) & ~(size_t)7;

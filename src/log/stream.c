@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads bytes at any position, through a window that moves. The bytes of a pipe are copied to an
  * unnamed file when they are requested, so that they can be read again. The window of a compressed
- * file has the bytes that are in it. */
+ * file has decompressed bytes. */
 #include "log/inner.h"
 
 #include <errno.h>
@@ -196,7 +196,7 @@ static bool make_capacity(struct stream *stream, size_t size)
     return true;
 }
 
-/* Reads bytes of the file, or those in a compressed one. *ret 0: the end. */
+/* Reads bytes of the file; of a compressed file, decompressed ones. *ret 0: the end. */
 static LSTATUS read_some(struct stream *stream, uint64_t offset, char *out, size_t size,
                          size_t *ret)
 {

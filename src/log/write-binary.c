@@ -131,7 +131,7 @@ static bool save_head(struct log_writer *writer, uint32_t used)
     return write_all(writer, writer->binary->bytes, BINARY_BUFFER_HEAD, offset_of(writer->binary));
 }
 
-/* Writes what the file lacks of the current buffer, which is empty until all of it is there. */
+/* Writes the bytes of the current buffer that the file lacks, then the buffer's head. */
 static PDH_STATUS save_buffer(struct log_writer *writer)
 {
     struct binary_writer *binary = writer->binary;
@@ -253,7 +253,7 @@ PDH_STATUS log_write_columns(struct log_writer *writer, LONGLONG time,
     return add_record(writer, BINARY_CATALOGUE, time, body);
 }
 
-/* Adds the head of a value; its length is set by end_value. */
+/* Adds the head of a value. end_value sets the length in it. */
 static size_t begin_value(struct buffer *body, int kind)
 {
     size_t at = add_zeros(body, 8);
@@ -301,8 +301,8 @@ static void add_items(struct buffer *body, const struct log_value *value)
     memcpy(body->data + at + 16, &value->raw.TimeStamp, sizeof value->raw.TimeStamp);
 }
 
-/* In a circular file each buffer that a sample begins has a catalogue, because the others may be
- * overwritten. */
+/* In a circular file a buffer that begins with a sample gets a catalogue first, because the buffers
+ * with other catalogues may be overwritten. */
 static PDH_STATUS prepare_circular(struct log_writer *writer, LONGLONG time, size_t size)
 {
     struct binary_writer *binary = writer->binary;

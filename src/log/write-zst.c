@@ -19,7 +19,7 @@ struct packer {
     const struct zst_library *library;
     ZSTD_CCtx *context;
     int from, to;
-    size_t frame_bytes, capacity; /* of `plain`, and of `packed` */
+    size_t frame_bytes, capacity; /* sizes of `plain` and `packed` */
     char *plain, *packed;
     uint64_t written;
     struct buffer table; /* the seek table's entries */
@@ -111,7 +111,7 @@ static bool prepare(struct packer *packer, uint32_t buffer_bytes)
 {
     packer->frame_bytes =
         buffer_bytes < ZST_FRAME_BYTES ? ZST_FRAME_BYTES / buffer_bytes * buffer_bytes : 0;
-    if (!packer->frame_bytes) /* a buffer of up to 16 MiB: its parts are compressed */
+    if (!packer->frame_bytes) /* larger buffers, up to 16 MiB, are split */
         packer->frame_bytes = ZST_FRAME_BYTES;
     packer->capacity = packer->library->compressBound(packer->frame_bytes);
     packer->context = packer->library->createCCtx();
@@ -134,7 +134,7 @@ static bool pack(struct packer *packer, uint32_t buffer_bytes)
     }
     good = good && write_table(packer) && fstat(packer->from, &st) == 0;
     if (good && fchown(packer->to, (uid_t)-1, st.st_gid) != 0)
-        st.st_mode &= ~(mode_t)070; /* the group of this process may not read it instead */
+        st.st_mode &= ~(mode_t)070; /* else this process's group could read it */
     good = good && fchmod(packer->to, st.st_mode & 0777) == 0 && fsync(packer->to) == 0;
     packer->library->freeCCtx(packer->context);
     free(packer->plain);

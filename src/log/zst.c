@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the capture in a file of zstd frames, at any position. All files of a capture share one
- * decoder, which has at most 4 MiB of one of them in memory. A frame that says it has at most these
- * is decoded when a byte of it is needed, and its checksum is compared before anything of it is
- * used. A larger frame, or one that does not state its size or is cut off by the end of the file,
- * is decoded once when the file is opened, to find its size and to check it; later it is read in
- * parts of 4 MiB.
+ * Reads a compressed capture, a file of zstd frames, at any position. All files of a capture share
+ * one decoder, which keeps at most 4 MiB of decompressed data. A frame that states at most this
+ * size is decoded when a byte of it is needed, and its checksum is compared before its data is
+ * used. A larger frame, or one without a stated size, or one that is cut off by the end of the
+ * file, is decoded once when the file is opened, to find its size and to check it; later it is read
+ * in parts of 4 MiB.
  *
- * The seek table at the end of the file says where each frame begins. An entry is believed if a
- * frame of that size begins there and another one follows; else the frame's blocks are followed.
+ * The seek table at the end of the file says where each frame begins. An entry is used if a frame
+ * of that size begins there and another one follows it; else the end of the frame is found by
+ * reading its blocks.
  */
 #include "log/zst.h"
 
@@ -24,7 +25,7 @@ enum {
     HEAD_BYTES = 18, /* the longest head of a frame */
     FOOTER_BYTES = 9
 };
-/* a frame that claims more is not believed, so that no sum of sizes overflows */
+/* a frame head that states a larger size is not used, so that no sum of sizes overflows */
 static const uint64_t MOST_SIZE = UINT64_C(1) << 56;
 
 struct frame {
@@ -201,8 +202,8 @@ static enum decoded decode_part(struct zst_decoder *decoder)
     }
 }
 
-/* Decodes the frame to find its size and to check it. If it is damaged nothing of it is used, and
- * its stated size is believed up to that of one part. */
+/* Decodes the frame to find its size and to check it. If it is damaged, none of its data is used,
+ * and a stated size of more than ZST_FRAME_BYTES is not used either. */
 static void measure(struct zst *zst, struct frame *frame)
 {
     uint64_t size = 0;
@@ -215,7 +216,7 @@ static void measure(struct zst *zst, struct frame *frame)
     if (!frame->damaged)
         frame->size = size;
     else if (!frame->size || frame->size > ZST_FRAME_BYTES)
-        /* what follows is behind whole buffers of the usual size */
+        /* the next frame's data begins after whole buffers of 64 KiB, the usual size */
         frame->size = (size / 65536 + 1) * 65536;
 }
 
@@ -250,7 +251,7 @@ struct table_entry {
     uint32_t packed, size;
 };
 
-/* Finds the table; without one, or if it is not where its size says, it has no entries. */
+/* Finds the seek table. If there is none, or its size is wrong, the result has no entries. */
 static struct table find_table(const struct zst *zst)
 {
     unsigned char footer[FOOTER_BYTES], head[8];
@@ -311,9 +312,9 @@ static LSTATUS add_frame(struct zst *zst, struct frame *frame)
     return ERROR_SUCCESS;
 }
 
-/* Finds the frame's end by its blocks; `known`: the table has an entry for the frame, which is
- * wrong, or is for another frame than this one's head describes. Returns false if there are no
- * blocks, or if the file ends in them although the table knows better. */
+/* Finds the frame's end by its blocks. `known`: the table has an entry for the frame, but its size
+ * differs from that in the frame's head. Returns false if there are no blocks, or if `known` and
+ * the file ends inside a block. */
 static bool follow_blocks(struct zst *zst, struct frame *frame, const struct frame_head *head,
                           bool known)
 {
@@ -330,8 +331,8 @@ static bool follow_blocks(struct zst *zst, struct frame *frame, const struct fra
     return true;
 }
 
-/* Finds the end and the size of the frame at frame->at. Returns false if neither its own bytes nor
- * the table say where it ends. */
+/* Finds the end and the size of the frame at frame->at. Returns false if neither the frame's own
+ * bytes nor the table show where it ends. */
 static bool find_frame(struct zst *zst, struct table *table, struct frame *frame)
 {
     struct frame_head head;

@@ -8,9 +8,9 @@
 #include <zstd.h>
 
 enum {                           /* as little-endian numbers in the file */
-       ZST_SKIPPED = 0x184D2A50, /* and 15 more: a frame without data */
+       ZST_SKIPPED = 0x184D2A50, /* to 0x184D2A5F: a frame without data */
        ZST_TABLE = 0x184D2A5E,   /* the skipped frame with the seek table */
-       ZST_FRAME_BYTES = 4 << 20 /* of a BLG, in one frame */
+       ZST_FRAME_BYTES = 4 << 20 /* bytes of a BLG in one frame */
 };
 #define ZST_FRAME UINT32_C(0xFD2FB528)
 #define ZST_FOOTER UINT32_C(0x8F92EAB1) /* the last four bytes of a seek table */

@@ -128,8 +128,8 @@ struct instance_key item_key(const char *name, uint32_t number)
     return (struct instance_key){name, length, text_hash_fold(name, length), number};
 }
 
-/* Equal names have the numbers 0, 1, ... without gaps: the first free number is found in steps that
- * double, then by halves. */
+/* Equal names have the numbers 0, 1, ... without gaps. Finds the first free number: in steps that
+ * double, then by binary search. */
 uint32_t item_set_number(struct item_set *set, struct instance_key key)
 {
     uint32_t used = 0, step = 1; /* numbers below `used` are in the set */

@@ -53,7 +53,7 @@ struct snapshot {
 /* Parses snapshot->bytes. A damaged part and everything after it are ignored. PDH_INVALID_DATA: the
  * bytes are not a block; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS snapshot_parse(struct snapshot *snapshot);
-/* The answer is not read again before the next one replaces it. */
+/* Gives the memory of the answer back to the system; to be called when it is not read again. */
 void snapshot_unused(struct snapshot *snapshot);
 void snapshot_done(struct snapshot *snapshot);
 /* Returns NULL if the answer has no such object. */

@@ -43,7 +43,7 @@ struct object_info {
     uint32_t counter_count, default_counter; /* default_counter: a position in `counters` */
     struct instance_info *instances;         /* instances in the order of the block */
     uint32_t instance_count;
-    /* the next members: who refers to the object, from which machine and when it was read */
+    /* the next members: number of references; from which machine and when it was read */
     uint32_t references;
     struct machine *machine; /* the machine; NULL: the object is from a capture */
     int64_t taken_ticks;

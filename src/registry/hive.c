@@ -223,7 +223,7 @@ static bool read_byte(struct span *line, char *ret)
     return high >= 0;
 }
 
-/* Reads bytes separated by commas; after a backslash at the end of a line the next line goes on.
+/* Reads bytes separated by commas; a backslash at a line's end continues them on the next line.
  * Returns what is wrong with the bytes; NULL: nothing. */
 static const char *read_hex(struct reader *reader, struct span *line)
 {

@@ -11,8 +11,8 @@
 #define HIVE_HEADER "Windows Registry Editor Version 5.00"
 
 /* Like opl_reg_read, but can leave a key's values unread: if lazy->wanted returns true for the key,
- * lazy->skipped gets the position of the key's section, which begins with the key's line, in the
- * bytes. `lazy` may be NULL. Text that is not UTF-8 is never skipped. */
+ * lazy->skipped gets the position in the bytes of the key's section, which begins with the key's
+ * line. `lazy` may be NULL. Text that is not UTF-8 is never skipped. */
 struct hive_section {
     size_t offset, size;
     unsigned line;

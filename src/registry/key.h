@@ -22,7 +22,7 @@ struct open_key;
 struct held {
     const char *path; /* canonical path */
     REGSAM access;
-    /* the mount of the key, if it is a predefined performance key or `path` has one; NULL: none */
+    /* the mount of the predefined performance key, or the mount at `path`; NULL: none */
     const struct mount *mount;
     /* the key is a performance key: only the mount's content is visible */
     bool performance;

@@ -21,7 +21,7 @@
     "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
 /* Each architecture has a vendor's folder of its own, so each has indexes of its own: with one name
- * for both, programs of 32 and 64 bits would write them anew in turn. */
+ * for both, 32-bit and 64-bit programs would replace each other's index again and again. */
 #if UINTPTR_MAX > UINT32_MAX
 #define REGISTRY_INDEX_ENDING ".index"
 #else

@@ -291,9 +291,8 @@ static void remove_child(struct tree_key *parent, const char *name)
             (parent->key_count - place) * sizeof *parent->keys);
 }
 
-/* Returns the key into which `child` is to be merged. NULL: no memory (*ret_failed), or the file
- * does not create the key and `merged` does not have it: the file has only deletions below the key,
- * which must not create keys. */
+/* Returns the key into which `child` is to be merged. NULL: no memory (*ret_failed), or `merged`
+ * does not have the key and the file has only deletions below it, which must not create keys. */
 static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child,
                                    bool *ret_failed)
 {

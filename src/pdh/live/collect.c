@@ -16,7 +16,7 @@ struct machine_group {
     struct machine_group *next;
     char *name;              /* the machine's name as in the paths; NULL: this machine */
     struct machine *machine; /* the machine; NULL: not reached yet */
-    /* connecting has failed: the next collection connects again, adding counters does not */
+    /* connecting has failed: the next collection tries again, but adding a counter does not */
     bool sought;
     struct snapshot snapshot;
     struct buffer question; /* the numbers of the objects to request, as text */

@@ -131,8 +131,8 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
     return begun;
 }
 
-/* Gives the result of a connection to an entry. The first entry with a name takes ownership of the
- * key; later entries with that name find the machine among the known ones. */
+/* Stores the result of a connection in the entry `one`. The first entry with a name takes ownership
+ * of the key; later entries with that name find the machine among the known ones. */
 static void take_connect(struct machine_wanted *one, struct pending_connect *pending)
 {
     one->reason = pending ? pending->status : ERROR_BAD_NETPATH;

@@ -208,7 +208,7 @@ static PDH_STATUS open_files(struct capture *capture, struct log **ret)
     return *ret ? status : open_log((const char *const *)capture->files, capture->file_count, ret);
 }
 
-/* Gives the log, positioned at its start, and the scan back to the capture for its next reader. */
+/* Gives the scan, and the log at its first sample, back to the capture for its next reader. */
 static void return_to_owner(struct capture *owner, struct log_source *source)
 {
     UNCANCELLED;

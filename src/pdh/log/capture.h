@@ -55,16 +55,16 @@ void problem_note(const char *text); /* records the text; does nothing if `text`
 /* problem_lose adds to the result of opl_capture_unshown; problem_losses replaces it. */
 void problem_lose(const struct log_losses *losses);
 
-/* ---- writer.c: writes a query's values as CSV or TSV ---- */
+/* ---- writer.c: writes a query's values as CSV, TSV or BLG ---- */
 struct capture_writer;
 PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
                        struct capture_writer **ret);
-/* Collects the query's counters and writes one line. */
+/* Collects the query's counters and writes one line or sample. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string);
 PDH_STATUS writer_close(struct capture_writer *writer); /* does nothing if `writer` is NULL */
 PDH_HQUERY writer_query(const struct capture_writer *writer);
 uint64_t writer_bytes(const struct capture_writer *writer);
-/* Returns the first and last time and the number of the lines that this writer wrote. */
+/* Returns the first and last time, and the number, of the lines or samples it has written. */
 const struct log_extent *writer_extent(const struct capture_writer *writer);
 
 /* ---- objects.c, expand.c, samples.c: functions of the source ---- */

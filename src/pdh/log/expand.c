@@ -159,7 +159,7 @@ PDH_STATUS log_source_expand(struct data_source *base, const struct pdh_path *pa
     for (size_t i = 0; !status && i < log_columns(source->log); i++)
         status = add_column(&search, log_column(source->log, i));
     object_info_unref(search.info);
-    if (open) /* the paths are for those who keep or show raw values, and read the other values */
+    if (open) /* the caller uses raw values, so counters without a formula are not lost */
         source->losses.list[LOSS_FORMULA].count = source->losses.list[LOSS_VALUE].count = 0;
     return ret->failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }

@@ -154,7 +154,7 @@ static void want_columns(struct log_source *source, const struct counter *counte
     source->limited = true;
     for (uint32_t i = 0; i < counter->column_count; i++)
         log_want(source->log, counter->columns[i], true);
-    if (unread) /* the first sample was read ahead with all columns, and all losses counted */
+    if (unread) /* the first sample was read in advance, and counted the losses of all columns */
         log_rewind(source->log);
 }
 
@@ -240,7 +240,7 @@ PDH_STATUS log_source_resolve(struct counter *counter)
 {
     struct log_source *source = log_source_of(counter);
     bool good = index_columns(source) && take_columns(counter);
-    if (good && !counter->column_count) { /* its catalogue may come later, after damage as well */
+    if (good && !counter->column_count) { /* a later catalogue may have its columns */
         log_know_columns(source->log);
         good = index_columns(source) && take_columns(counter);
     }
@@ -462,8 +462,8 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
     }
 }
 
-/* Drops the newest sample if its file, one of several that are bound together, does not have the
- * counter, so that the next rate is computed from the sample before it. */
+/* Drops the newest sample if it is from a file without the counter (a source may have several
+ * files), so that the next rate is computed from the sample before it. */
 static void pass_other_file(struct counter *counter)
 {
     if (counter->newest.raw.CStatus == PDH_ENTRY_NOT_IN_LOG_FILE && counter->collected > 1)

@@ -368,8 +368,8 @@ static bool describe(const struct writer_column *column, const struct counter *c
     return changed;
 }
 
-/* Writes the raw values, and before them the catalogue if a type changed, as it does when a machine
- * answers for the first time. */
+/* Writes the raw values, and before them the catalogue if a type has changed, which happens when a
+ * machine answers for the first time. */
 static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
 {
     struct pdh_query *query = query_claim(writer->query);
