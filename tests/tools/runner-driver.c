@@ -21,42 +21,49 @@ char *set_path(bool user, const char *name, enum set_place place)
                                                                                             : path;
 }
 
+#define SET(member) false, offsetof(struct set, member)
+#define COLLECTOR(member) true, offsetof(struct collector, member)
+/* clang-format off */
 static const struct key {
     const char *name;
-    enum { TEXT, NUMBER, LONG, FLAG, REAL } type;
+    enum { TEXT, CHOICE, NUMBER, LONG, FLAG, REAL } type;
+    bool of_collector;
     size_t member;
 } keys[] = {
-    {"output",     TEXT,   offsetof(struct set, output)        },
-    {"command",    TEXT,   offsetof(struct set, command)       },
-    {"user",       TEXT,   offsetof(struct set, user)          },
-    {"start_set",  TEXT,   offsetof(struct set, start_set)     },
-    {"task",       TEXT,   offsetof(struct set, task)          },
-    {"arguments",  TEXT,   offsetof(struct set, task_arguments)},
-    {"kind",       NUMBER, offsetof(struct set, kind)          },
-    {"format",     NUMBER, offsetof(struct set, format)        },
-    {"version",    NUMBER, offsetof(struct set, version)       },
-    {"serial",     NUMBER, offsetof(struct set, serial)        },
-    {"most",       NUMBER, offsetof(struct set, most)          },
-    {"most_unit",  NUMBER, offsetof(struct set, most_unit)     },
-    {"new_file",   NUMBER, offsetof(struct set, new_file)      },
-    {"new_unit",   NUMBER, offsetof(struct set, new_unit)      },
-    {"run_for",    NUMBER, offsetof(struct set, run_for)       },
-    {"samples",    NUMBER, offsetof(struct set, samples)       },
-    {"keep_free",  NUMBER, offsetof(struct set, keep_free)     },
-    {"hold",       NUMBER, offsetof(struct set, hold)          },
-    {"pause",      NUMBER, offsetof(struct set, pause)         },
-    {"begin",      LONG,   offsetof(struct set, begin)         },
-    {"end",        LONG,   offsetof(struct set, end)           },
-    {"retention",  LONG,   offsetof(struct set, retention)     },
-    {"append",     FLAG,   offsetof(struct set, append)        },
-    {"overwrite",  FLAG,   offsetof(struct set, overwrite)     },
-    {"segment",    FLAG,   offsetof(struct set, segment)       },
-    {"repeat",     FLAG,   offsetof(struct set, repeat)        },
-    {"lines",      FLAG,   offsetof(struct set, command_lines) },
-    {"event",      FLAG,   offsetof(struct set, event)         },
-    {"interval",   REAL,   offsetof(struct set, interval)      },
-    {"hysteresis", REAL,   offsetof(struct set, hysteresis)    },
+    {"folder", TEXT, SET(folder)},
+    {"file", TEXT, COLLECTOR(file)},
+    {"command", TEXT, SET(command)},
+    {"user", TEXT, SET(user)},
+    {"start_set", TEXT, COLLECTOR(start_set)},
+    {"task", TEXT, COLLECTOR(task)},
+    {"arguments", TEXT, COLLECTOR(task_arguments)},
+    {"kind", CHOICE, SET(kind)},
+    {"format", CHOICE, COLLECTOR(format)},
+    {"version", CHOICE, COLLECTOR(version)},
+    {"serial", NUMBER, SET(serial)},
+    {"most", NUMBER, SET(most)},
+    {"new_file", NUMBER, SET(new_file)},
+    {"run_for", NUMBER, SET(run_for)},
+    {"samples", NUMBER, COLLECTOR(samples)},
+    {"keep_free", REAL, SET(keep_free)},
+    {"hold", NUMBER, COLLECTOR(hold)},
+    {"pause", NUMBER, COLLECTOR(pause)},
+    {"begin", LONG, SET(begin)},
+    {"end", LONG, SET(end)},
+    {"retention", LONG, SET(retention)},
+    {"append", FLAG, COLLECTOR(append)},
+    {"overwrite", FLAG, COLLECTOR(overwrite)},
+    {"segment", FLAG, SET(segment)},
+    {"repeat", FLAG, SET(repeat)},
+    {"lines", FLAG, SET(command_lines)},
+    {"compress", FLAG, SET(compress)},
+    {"event", FLAG, COLLECTOR(event)},
+    {"interval", REAL, COLLECTOR(interval)},
+    {"hysteresis", REAL, COLLECTOR(hysteresis)},
 };
+/* clang-format on */
+
+static struct collector collectors[4];
 
 /* begin=+N and end=+N are N seconds from now, in local time. */
 static int64_t take_long(const char *value)
@@ -74,19 +81,27 @@ static void take(struct set *set, const char *line)
     const char *value = strchr(line, '=');
     size_t length = value ? (size_t)(value++ - line) : 0;
     if (length == 7 && strncmp(line, "counter", length) == 0) {
-        text_list_add(&set->counters, value);
+        text_list_add(&collectors[set->count - 1].counters, value);
+        return;
+    }
+    if (strcmp(line, "collector") == 0) { /* what follows belongs to another one */
+        collectors[set->count++].interval = collectors[0].interval;
         return;
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        char *member = (char *)set + keys[i].member;
+        char *base = keys[i].of_collector ? (char *)&collectors[set->count - 1] : (char *)set;
+        char *member = base + keys[i].member;
         if (strlen(keys[i].name) != length || strncmp(line, keys[i].name, length) != 0)
             continue;
         switch (keys[i].type) {
         case TEXT:
             *(char **)(void *)member = strdup(value);
             return;
+        case CHOICE:
+            *(unsigned *)(void *)member = (unsigned)strtoul(value, NULL, 10);
+            return;
         case NUMBER:
-            *(uint32_t *)(void *)member = (uint32_t)strtoul(value, NULL, 10);
+            *(uint64_t *)(void *)member = strtoull(value, NULL, 10);
             return;
         case LONG:
             *(int64_t *)(void *)member = take_long(value);
@@ -105,16 +120,21 @@ static void take(struct set *set, const char *line)
 
 static void done(struct set *set)
 {
-    text_list_done(&set->counters);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i].type == TEXT)
-            free(*(char **)(void *)((char *)set + keys[i].member));
+    for (size_t j = 0; j < set->count; j++) {
+        text_list_done(&collectors[j].counters);
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (keys[i].type == TEXT && (keys[i].of_collector || j == 0))
+                free(*(
+                    char **)(void *)((keys[i].of_collector ? (char *)&collectors[j] : (char *)set) +
+                                     keys[i].member));
+    }
 }
 
 int main(int argc, char **argv)
 {
     struct text_list lines = {0};
-    struct set set = {.interval = 15, .event = true};
+    struct set set = {.collectors = collectors, .count = 1};
+    *collectors = (struct collector){.interval = 15, .event = true};
     if (argc < 3)
         return 2;
     char *path = set_path(true, argv[2], PLACE_SET);

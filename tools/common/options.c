@@ -132,12 +132,28 @@ static int accept_argument(struct options *options, const struct option_row *row
     return accept_row(options, row);
 }
 
+/* Returns the row that a name after two dashes takes back; NULL: none. */
+static const struct option_row *taken_back(const struct options *options, const char *name)
+{
+    size_t count = strlen(name);
+    bool no = strncasecmp(name, "no-", 3) == 0;
+    const struct option_row *row = no ? find(options, name_matches, name + 3, count - 3)
+                                      : find(options, word_matches, name, count);
+    if (!row && !no)
+        row = find(options, letter_matches, name, count);
+    return row && row->can_be_taken_back ? row : NULL;
+}
+
 static int take_long(struct options *options, const char *word)
 {
     const char *name = word + 2;
     const char *equals = strchr(name, '=');
     size_t count = equals ? (size_t)(equals - name) : strlen(name);
     const struct option_row *row = find(options, name_matches, name, count);
+    const struct option_row *back = row ? NULL : taken_back(options, name);
+    options->value = NULL;
+    if (back)
+        return back->id + OPTION_BACK;
     if (!row)
         return wrong(options, "unknown option", word);
     return accept_argument(options, row, equals ? equals + 1 : NULL);

@@ -36,6 +36,9 @@ struct option_row {
         *complete; /* completes the argument: "@files", "@ini", "@services", "a b", or NULL */
     bool hidden;
     const char *word; /* Windows' name of several letters, written with one dash: "cf" */
+    /* "--" before the letter or the word, or "--no-" before the name, takes the option back: the id
+     * is then OPTION_BACK more */
+    bool can_be_taken_back;
 };
 
 /* A tool, or one of its commands ("query" of reg). */
@@ -55,6 +58,7 @@ struct tool {
 };
 
 enum { OPTION_ARGUMENT = 1000 }; /* id of a plain word, which is in .value */
+enum { OPTION_BACK = 10000 };
 enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
 /* exit codes of every tool that does not have Windows' exit codes */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3 };

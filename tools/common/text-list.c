@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <iconv.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,4 +182,14 @@ bool text_list_read(struct text_list *list, const char *path)
 bool text_list_read_options(struct text_list *list, const char *path)
 {
     return read_file(list, path, add_option_line);
+}
+
+const char *text_limit(const char *text, double *ret_limit)
+{
+    const char *sign = text + strlen(text);
+    char *end = NULL;
+    while (sign > text && *sign != '<' && *sign != '>')
+        sign--;
+    *ret_limit = sign > text ? strtod(sign + 1, &end) : 0;
+    return end && end != sign + 1 && !*end && isfinite(*ret_limit) ? sign : NULL;
 }

@@ -30,4 +30,7 @@ bool text_list_read(struct text_list *list, const char *path);
  */
 bool text_list_read_options(struct text_list *list, const char *path);
 
+/* Returns the sign in a line "PATH>LIMIT" or "PATH<LIMIT". NULL: the line is neither. */
+const char *text_limit(const char *line, double *ret_limit);
+
 #endif

@@ -13,15 +13,10 @@
 
 bool alert_parse(const char *text, struct source *ret)
 {
-    const char *above = strrchr(text, '>'), *below = strrchr(text, '<');
-    const char *sign = above > below ? above : below;
-    char *end;
-    if (!sign || sign == text || !sign[1])
+    const char *sign = text_limit(text, &ret->limit);
+    if (!sign)
         return false;
     ret->above = *sign == '>';
-    ret->limit = strtod(sign + 1, &end);
-    if (*end || !isfinite(ret->limit))
-        return false;
     while (sign > text && sign[-1] == ' ')
         sign--;
     ret->path = strndup(text, (size_t)(sign - text));
@@ -52,25 +47,26 @@ static char *path_of(PDH_HCOUNTER handle, const char *instance)
                        info->szCounterName);
 }
 
-static void raise_alert(struct runner *runner, const struct source *source, PDH_HCOUNTER handle,
+static void raise_alert(struct active *active, const struct source *source, PDH_HCOUNTER handle,
                         const char *instance, double value)
 {
-    const struct set *set = runner->set;
+    struct runner *runner = active->runner;
+    const struct collector *collector = active->collector;
     char number[64], limit[64];
     snprintf(number, sizeof number, "%.10g", value);
     snprintf(limit, sizeof limit, "%.10g", source->limit);
     FREE_AUTO char *path = path_of(handle, instance);
     const char *counter = path ? path : source->path;
-    if (set->event)
-        event_log("PLA", 2031, set->name,
+    if (collector->event)
+        event_log("PLA", 2031, runner->set->name,
                   EVENT_FIELDS(EVENT_TEXT("Counter", counter), EVENT_TEXT("Value", number),
                                EVENT_TEXT("Relation", source->above ? "over" : "under"),
                                EVENT_TEXT("Limit", limit)),
                   NULL);
-    if (set->start_set && *set->start_set)
-        command_start_set(runner, set->start_set);
-    if (set->task && *set->task)
-        command_run(runner, set->task, set->task_arguments,
+    if (collector->start_set && *collector->start_set)
+        command_start_set(runner, collector->start_set);
+    if (collector->task && *collector->task)
+        command_run(runner, collector->task, collector->task_arguments,
                     &(struct command_about){.counter = counter, .value = number, .limit = limit});
     runner->alerts++;
     runner->written = 0; /* the state is written at once */
@@ -96,19 +92,20 @@ static struct watch *watch_of(struct source *source, const char *name, size_t *a
 }
 
 /* Is this value of the instance an alert? */
-static bool is_alert(const struct set *set, const struct source *source, struct watch *watch,
-                     double value, double now)
+static bool is_alert(const struct collector *collector, const struct source *source,
+                     struct watch *watch, double value, double now)
 {
     double beyond = source->above ? value - source->limit : source->limit - value;
-    double back = fabs(source->limit) * set->hysteresis / 100;
+    double back = fabs(source->limit) * collector->hysteresis / 100;
     if (beyond <= 0)
         watch->passed_since = 0;
     else if (!watch->passed_since)
         watch->passed_since = now;
-    if (watch->alerted && set->hysteresis > 0 && beyond > -back)
+    if (watch->alerted && collector->hysteresis > 0 && beyond > -back)
         return false;
     watch->alerted = false;
-    if (beyond <= 0 || now - watch->passed_since < set->hold || now - watch->last < set->pause)
+    if (beyond <= 0 || now - watch->passed_since < (double)collector->hold ||
+        now - watch->last < (double)collector->pause)
         return false;
     watch->alerted = true;
     watch->last = now;
@@ -125,7 +122,7 @@ static char *number_instance(const struct source *source, const struct watch *wa
     return before ? text_format("%s#%zu", name, before) : strdup(name);
 }
 
-static void check_item(struct runner *runner, struct source *source, size_t handle,
+static void check_item(struct active *active, struct source *source, size_t handle,
                        const PDH_FMT_COUNTERVALUE_ITEM_A *item, size_t *at)
 {
     FREE_AUTO char *name = text_format("%zu %s", handle, item->szName);
@@ -135,13 +132,13 @@ static void check_item(struct runner *runner, struct source *source, size_t hand
     watch->present = true;
     double value = item->FmtValue.doubleValue;
     if (item->FmtValue.CStatus > PDH_CSTATUS_NEW_DATA || isnan(value) ||
-        !is_alert(runner->set, source, watch, value, run_clock()))
+        !is_alert(active->collector, source, watch, value, run_clock()))
         return;
     FREE_AUTO char *instance = number_instance(source, watch);
-    raise_alert(runner, source, source->handles[handle], instance ? instance : item->szName, value);
+    raise_alert(active, source, source->handles[handle], instance ? instance : item->szName, value);
 }
 
-static void check_counter(struct runner *runner, struct source *source, size_t handle, size_t *at)
+static void check_counter(struct active *active, struct source *source, size_t handle, size_t *at)
 {
     const DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100;
     DWORD size = 0, count = 0;
@@ -152,7 +149,7 @@ static void check_counter(struct runner *runner, struct source *source, size_t h
     if (items &&
         PdhGetFormattedCounterArrayA(source->handles[handle], format, &size, &count, items) == 0)
         for (DWORD i = 0; i < count; i++)
-            check_item(runner, source, handle, &items[i], at);
+            check_item(active, source, handle, &items[i], at);
     free(items);
 }
 
@@ -169,20 +166,20 @@ static void forget_ended(struct source *source)
     source->watch_count = kept;
 }
 
-void alert_sample(struct runner *runner)
+void alert_sample(struct active *active)
 {
-    PDH_STATUS status = PdhCollectQueryData(runner->query);
+    PDH_STATUS status = PdhCollectQueryData(active->query);
     if (status && (DWORD)status != PDH_NO_DATA) {
-        runner->lost++;
+        active->runner->lost++;
         return;
     }
-    runner->samples++;
-    for (size_t i = 0; i < runner->count; i++) {
-        struct source *source = &runner->sources[i];
+    active->samples++;
+    for (size_t i = 0; i < active->count; i++) {
+        struct source *source = &active->sources[i];
         for (size_t j = 0; j < source->watch_count; j++)
             source->watches[j].present = false;
         for (size_t j = 0, at = 0; j < source->count; j++)
-            check_counter(runner, source, j, &at);
+            check_counter(active, source, j, &at);
         forget_ended(source);
     }
 }

@@ -67,7 +67,9 @@ static int start_unit(const struct set *set, bool user)
     const struct passwd *self = getpwuid(geteuid());
     FREE_AUTO char *linger = self ? text_format("/var/lib/systemd/linger/%s", self->pw_name) : NULL;
     /* a set that lasts for some time only is not continued after a reboot: it would begin anew */
-    bool lasts = !set->run_for && !set->samples;
+    bool lasts = !set->run_for;
+    for (size_t i = 0; i < set->count; i++)
+        lasts &= !set->collectors[i].samples;
     if (!unit || systemctl(user, "start", NULL, unit, false)) {
         fprintf(stderr, "logman: %s was not started; the reason is in: journalctl %s-u '%s'\n",
                 text_seen(set->name), user ? "--user " : "", unit ? unit : "");
@@ -180,12 +182,16 @@ static void print_value(const char *label, const char *value)
 
 void set_print_status(const struct set *set, bool user)
 {
+    static const char *const lines[][2] = {
+        {"\nproblem ", "Reason:"        },
+        {"\nfile ",    "Current file:"  },
+        {"\nmissing ", "Without values:"}
+    };
     if (!set_is_running(set->name, user))
         return;
     FREE_AUTO char *state = state_read(set->name, user), *pid = value_of(state, "pid"),
                    *since = value_of(state, "since"), *samples = value_of(state, "samples"),
-                   *lost = value_of(state, "lost"), *alerts = value_of(state, "alerts"),
-                   *file = value_of(state, "file"), *problem = value_of(state, "problem");
+                   *lost = value_of(state, "lost"), *alerts = value_of(state, "alerts");
     time_t began = since ? (time_t)strtoll(since, NULL, 10) : 0;
     struct tm parts;
     char text[64];
@@ -195,11 +201,11 @@ void set_print_status(const struct set *set, bool user)
     print_value("Process:", pid);
     print_value("Samples:", samples);
     print_value("Lost samples:", lost && strcmp(lost, "0") != 0 ? lost : NULL);
-    print_value("Reason:", problem);
     print_value("Alerts:", set->kind == SET_ALERT ? alerts : NULL);
-    print_value("Current file:", file);
-    for (const char *at = state; at && (at = strstr(at, "\nmissing ")); at++) {
-        FREE_AUTO char *missing = value_of(at + 1, "missing");
-        print_value("Without values:", missing);
-    }
+    for (size_t i = 0; i < COUNT(lines); i++)
+        for (const char *at = state; at && (at = strstr(at, lines[i][0]));) {
+            at += strlen(lines[i][0]);
+            FREE_AUTO char *value = strndup(at, strcspn(at, "\n"));
+            print_value(lines[i][1], value);
+        }
 }

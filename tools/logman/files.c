@@ -15,29 +15,27 @@
 
 enum { NUMBER_DIGITS = 6, DATE_DIGITS = 8 };
 
-static const char *extension(const struct set *set)
+static const char *extension(const struct collector *collector)
 {
-    return set->format == SET_CSV ? "csv" : set->format == SET_TSV ? "tsv" : "blg";
+    return collector->format == SET_CSV ? "csv" : collector->format == SET_TSV ? "tsv" : "blg";
 }
 
-/* Several files need different names, even if no version was asked for. */
-bool files_numbered(const struct set *set)
+const char *set_file_name(const struct set *set, const struct collector *collector)
 {
-    return set->version == VERSION_NUMBER ||
-           (set->version == VERSION_NONE && (set->segment || set->new_unit == UNIT_SECONDS));
+    return collector->file && *collector->file ? collector->file : set->name;
 }
 
-char *files_base(const struct set *set, bool user)
+char *set_output(const struct set *set, const struct collector *collector, bool user)
 {
-    const char *output = set->output && *set->output ? set->output : set->name;
-    char *base = NULL;
-    if (*output == '/')
-        return strdup(output);
-    char *folder = set_path(user, set->name, PLACE_CAPTURES);
-    if (folder && asprintf(&base, "%s/%s", folder, output) < 0)
-        base = NULL;
-    free(folder);
-    return base;
+    bool given = set->folder && *set->folder == '/';
+    FREE_AUTO char *folder =
+        given ? strdup(set->folder) : set_path(user, set->name, PLACE_CAPTURES);
+    return folder ? text_format("%s/%s", folder, set_file_name(set, collector)) : NULL;
+}
+
+static char *base_of(const struct active *active)
+{
+    return set_output(active->runner->set, active->collector, active->runner->user);
 }
 
 /* Is `name` a file of the set? `base` is the set's name of files without version and extension.
@@ -73,7 +71,7 @@ static uint32_t next_number(const struct set *set, char *base)
 {
     char *copy = strdup(base), *name = strrchr(base, '/') + 1;
     DIR *folder = copy ? opendir(dirname(copy)) : NULL;
-    uint32_t next = set->serial ? set->serial : 1, number;
+    uint32_t next = set->serial ? (uint32_t)set->serial : 1, number;
     for (struct dirent *entry; folder && (entry = readdir(folder));)
         if (is_file_of(entry->d_name, name, &number) && number >= next)
             next = number + 1;
@@ -103,21 +101,20 @@ static char *dated_name(const char *base, const char *extension)
     return path;
 }
 
-char *files_next(const struct set *set, bool user)
+char *files_next(const struct active *active)
 {
-    char *base = files_base(set, user), *path = NULL;
-    int length = 0;
+    const struct set *set = active->runner->set;
+    const struct collector *collector = active->collector;
+    FREE_AUTO char *base = base_of(active);
+    const char *end = extension(collector);
     if (!base)
         return NULL;
-    if (files_numbered(set))
-        length = asprintf(&path, "%s_%0*u.%s", base, NUMBER_DIGITS, next_number(set, base),
-                          extension(set));
-    else if (set->version == VERSION_NONE)
-        length = asprintf(&path, "%s.%s", base, extension(set));
-    else
-        path = dated_name(base, extension(set));
-    free(base);
-    return length < 0 ? NULL : path;
+    if (collector->version == VERSION_MONTH_DAY_HOUR_MINUTE)
+        return dated_name(base, end);
+    /* several files need different names, even if no version was asked for */
+    if (collector->version == VERSION_NUMBER || set->segment || set->new_file)
+        return text_format("%s_%0*u.%s", base, NUMBER_DIGITS, next_number(set, base), end);
+    return text_format("%s.%s", base, end);
 }
 
 void files_share(const struct runner *runner, const char *path)
@@ -141,8 +138,8 @@ static int by_time(const void *left, const void *right)
     return one < other ? -1 : one > other;
 }
 
-/* Lists the set's files, oldest first, without the current one. */
-static size_t list_files(const struct runner *runner, const char *folder, const char *name,
+/* Lists the collector's files, oldest first, without the current one. */
+static size_t list_files(const struct active *active, const char *folder, const char *name,
                          struct old_file **ret)
 {
     size_t count = 0;
@@ -154,7 +151,7 @@ static size_t list_files(const struct runner *runner, const char *folder, const 
         struct old_file *grown = NULL;
         if (is_file_of(entry->d_name, name, &number) &&
             asprintf(&path, "%s/%s", folder, entry->d_name) > 0 && lstat(path, &st) == 0 &&
-            S_ISREG(st.st_mode) && !(runner->file && strcmp(path, runner->file) == 0))
+            S_ISREG(st.st_mode) && !(active->file && strcmp(path, active->file) == 0))
             grown = reallocarray(*ret, count + 1, sizeof *grown);
         if (!grown) {
             free(path);
@@ -170,28 +167,27 @@ static size_t list_files(const struct runner *runner, const char *folder, const 
     return count;
 }
 
-static bool is_too_full(const char *folder, uint32_t percent)
+static bool is_too_full(const char *folder, double percent)
 {
     struct statvfs disk;
-    return percent && statvfs(folder, &disk) == 0 && disk.f_blocks &&
+    return percent > 0 && statvfs(folder, &disk) == 0 && disk.f_blocks &&
            (double)disk.f_bavail < (double)disk.f_blocks * percent / 100;
 }
 
-void files_clean(const struct runner *runner)
+void files_clean(const struct active *active)
 {
-    const struct set *set = runner->set;
-    char *base = files_base(set, runner->user);
+    const struct set *set = active->runner->set;
+    FREE_AUTO char *base = base_of(active);
     char *slash = base ? strrchr(base, '/') : NULL;
-    if (slash && (set->retention || set->keep_free)) {
-        struct old_file *files = NULL;
-        *slash = 0;
-        size_t count = list_files(runner, base, slash + 1, &files);
-        for (size_t i = 0; i < count; free(files[i++].path)) {
-            bool old = set->retention && files[i].changed < time(NULL) - (time_t)set->retention;
-            if (old || is_too_full(base, set->keep_free))
-                unlink(files[i].path);
-        }
-        free(files);
+    struct old_file *files = NULL;
+    if (!slash || !(set->retention || set->keep_free > 0))
+        return;
+    *slash = 0;
+    size_t count = list_files(active, base, slash + 1, &files);
+    for (size_t i = 0; i < count; free(files[i++].path)) {
+        bool old = set->retention && files[i].changed < time(NULL) - (time_t)set->retention;
+        if (old || is_too_full(base, set->keep_free))
+            unlink(files[i].path);
     }
-    free(base);
+    free(files);
 }

@@ -12,6 +12,7 @@
 #include "../common/pace.h"
 #include "../common/when.h"
 #include "../view/text.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CREATE = 1, UPDATE, DELETE_, QUERY, START, STOP, RUN, IMPORT, EXPORT };
@@ -27,62 +29,42 @@ enum { NAME = 1, SERVER, CONFIG, YES, OWN, LIST, XML_FILE, TRACE, AT_ONCE, MANUA
 enum { COUNTER = END + 1, COUNTER_FILE, THRESHOLD, INTERVAL, FORMAT, OUTPUT, APPEND, OVERWRITE };
 enum { VERSION = OVERWRITE + 1, MOST, NEW_FILE, SAMPLES, REPEAT, RUN_FOR, COMMAND, RUN_AS };
 enum { LOG_EVENT = RUN_AS + 1, START_SET, TASK, TASK_ARGUMENTS, RETENTION, KEEP_FREE };
-enum { COMMAND_LINES = KEEP_FREE + 1, HOLD, HYSTERESIS, PAUSE };
-enum {
-    NOT = 100 /* is added by the second dash of an option such as --v */,
-    MOST_NUMBER = 1 << 30
-};
+enum { COMMAND_LINES = KEEP_FREE + 1, COMPRESS, HOLD, HYSTERESIS, PAUSE, END_OF_OPTIONS };
+enum { MOST_NUMBER = 1 << 30 };
 
 /* clang-format off */
 static const struct option_row set_rows[] = {
     {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
     {'c', "counter", "PATH", COUNTER, "A counter to record; * and ? match any names. More paths may follow.", "@counters", 0, NULL},
-    {0, "counter-file", "FILE", COUNTER_FILE, "Read counters, or the thresholds of an alert, from a file, one in each line.", "@files", 0, "cf"},
+    {0, "counter-file", "FILE", COUNTER_FILE, "Read counters, or thresholds, from a file, one in each line.", "@files", 0, "cf"},
     {0, "threshold", "LIMIT", THRESHOLD, "Alerts: 'PATH>NUMBER' or 'PATH<NUMBER'. More may follow.", NULL, 0, "th"},
     {0, "interval", "TIME", INTERVAL, "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. Default 15 seconds.", "1 15 1:00", 0, "si"},
     {'f', "format", "FORMAT", FORMAT, "bin (.blg, the default), bincirc, csv or tsv. bincirc overwrites its oldest samples.", "bin bincirc csv tsv", 0, NULL},
     {'o', "output", "PATH", OUTPUT, "Where to record, without extension. Default: the set's name, in the folder of its captures.", "@files", 0, NULL},
-    {'a', "append", NULL, APPEND, "Append to an existing file.", NULL, 0, NULL},
-    {0, "overwrite", NULL, OVERWRITE, "Overwrite an existing file.", NULL, 0, "ow"},
-    {'v', "versions", "FORM", VERSION, "What is added to a file's name: nnnnnn, a number (the default), or mmddhhmm, the time.", "nnnnnn mmddhhmm", 0, NULL},
-    {0, "max-size", "MIB", MOST, "End, or with -cnf begin a new file, at this size.", "10 100", 0, "max"},
-    {0, "new-file", "[TIME]", NEW_FILE, "Begin a new file each time that TIME has passed, or the size of -max is reached.", "1:00:00 24:00:00", 0, "cnf"},
+    {'a', "append", NULL, APPEND, "Append to an existing file.", NULL, 0, NULL, true},
+    {0, "overwrite", NULL, OVERWRITE, "Overwrite an existing file.", NULL, 0, "ow", true},
+    {'v', "versions", "FORM", VERSION, "The end of a file's name: nnnnnn, a number (the default), or mmddhhmm, the time.", "nnnnnn mmddhhmm", 0, NULL, true},
+    {0, "max-size", "MIB", MOST, "End, or with -cnf begin a new file, at this size.", "10 100", 0, "max", true},
+    {0, "new-file", "[TIME]", NEW_FILE, "Begin a new file each time that TIME has passed, or the size of -max is reached.", "1:00:00 24:00:00", 0, "cnf", true},
     {0, "samples", "N", SAMPLES, "End after N samples.", NULL, 0, "sc"},
     {'b', "begin", "TIME", BEGIN, "Begin at a local time: M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
     {'e', "end", "TIME", END, "End at a time, in the same form.", NULL, 0, NULL},
     {'m', "manual", NULL, MANUAL, "Begin and end by hand, without the times of -b and -e; only begin or only end, if start or stop follows.", NULL, 0, NULL},
-    {'r', "repeat", NULL, REPEAT, "Repeat each day, between the times of day of -b and -e.", NULL, 0, NULL},
+    {'r', "repeat", NULL, REPEAT, "Repeat each day, between the times of day of -b and -e.", NULL, 0, NULL, true},
     {0, "run-for", "TIME", RUN_FOR, "End after this time.", "1:00:00", 0, "rf"},
-    {0, "command", "COMMAND", COMMAND, "Run a command each time that a file is closed.", NULL, 0, "rc"},
-    {'u', "run-as", "USER", RUN_AS, "Run the commands as this user.", NULL, 0, NULL},
-    {0, "log-event", NULL, LOG_EVENT, "Alerts: write an event.", NULL, 0, "el"},
-    {0, "start-set", "NAME", START_SET, "Alerts: start another set.", "@sets", 0, "rdcs"},
-    {0, "task", "COMMAND", TASK, "Alerts: run a command.", NULL, 0, "tn"},
-    {0, "task-arguments", "TEXT", TASK_ARGUMENTS, "Alerts: the arguments of the command of -tn.", NULL, 0, "targ"},
-    {0, "retention", "AGE", RETENTION, "Delete the set's files that are older, such as 12h, 14d or 8w.", "1d 14d 8w", 0, NULL},
-    {0, "keep-free", "PERCENT", KEEP_FREE, "Delete the set's oldest files when less of the disk is free.", "5% 10%", 0, NULL},
-    {0, "command-lines", NULL, COMMAND_LINES, "Keep the counter of command lines in the set. Texts themselves are not recorded yet.", NULL, 0, NULL},
-    {0, "hold", "TIME", HOLD, "Alerts: only when the value has been beyond the limit for this time.", "1:00", 0, NULL},
-    {0, "hysteresis", "PERCENT", HYSTERESIS, "Alerts: the next one only after the value has come back from the limit by this part of it.", "5 10", 0, NULL},
-    {0, "pause", "TIME", PAUSE, "Alerts: the least time between two of one counter.", "10:00 1:00:00", 0, NULL},
-    {0, "a", NULL, NOT + APPEND, "", NULL, true, NULL},
-    {0, "ow", NULL, NOT + OVERWRITE, "", NULL, true, NULL},
-    {0, "v", NULL, NOT + VERSION, "", NULL, true, NULL},
-    {0, "max", NULL, NOT + MOST, "", NULL, true, NULL},
-    {0, "cnf", NULL, NOT + NEW_FILE, "", NULL, true, NULL},
-    {0, "r", NULL, NOT + REPEAT, "", NULL, true, NULL},
-    {0, "rc", NULL, NOT + COMMAND, "", NULL, true, NULL},
-    {0, "u", NULL, NOT + RUN_AS, "", NULL, true, NULL},
-    {0, "el", NULL, NOT + LOG_EVENT, "", NULL, true, NULL},
-    {0, "rdcs", NULL, NOT + START_SET, "", NULL, true, NULL},
-    {0, "tn", NULL, NOT + TASK, "", NULL, true, NULL},
-    {0, "targ", NULL, NOT + TASK_ARGUMENTS, "", NULL, true, NULL},
-    {0, "no-retention", NULL, NOT + RETENTION, "", NULL, true, NULL},
-    {0, "no-keep-free", NULL, NOT + KEEP_FREE, "", NULL, true, NULL},
-    {0, "no-command-lines", NULL, NOT + COMMAND_LINES, "", NULL, true, NULL},
-    {0, "no-hold", NULL, NOT + HOLD, "", NULL, true, NULL},
-    {0, "no-hysteresis", NULL, NOT + HYSTERESIS, "", NULL, true, NULL},
-    {0, "no-pause", NULL, NOT + PAUSE, "", NULL, true, NULL},
+    {0, "command", "COMMAND", COMMAND, "Run a command each time that a file is closed.", NULL, 0, "rc", true},
+    {'u', "run-as", "USER", RUN_AS, "Run the commands as this user.", NULL, 0, NULL, true},
+    {0, "log-event", NULL, LOG_EVENT, "Alerts: write an event.", NULL, 0, "el", true},
+    {0, "start-set", "NAME", START_SET, "Alerts: start another set.", "@sets", 0, "rdcs", true},
+    {0, "task", "COMMAND", TASK, "Alerts: run a command.", NULL, 0, "tn", true},
+    {0, "task-arguments", "TEXT", TASK_ARGUMENTS, "Alerts: the arguments of the command of -tn.", NULL, 0, "targ", true},
+    {0, "retention", "AGE", RETENTION, "Delete the set's files that are older, such as 12h, 14d or 8w.", "1d 14d 8w", 0, NULL, true},
+    {0, "keep-free", "PERCENT", KEEP_FREE, "Delete the set's oldest files when less of the disk is free.", "5% 10%", 0, NULL, true},
+    {0, "command-lines", NULL, COMMAND_LINES, "Keep the counter of command lines in the set. Texts themselves are not recorded yet.", NULL, 0, NULL, true},
+    {0, "compress", NULL, COMPRESS, "Compress each .blg to .blg.zst when it is closed.", NULL, 0, NULL, true},
+    {0, "hold", "TIME", HOLD, "Alerts: only when the value has been beyond the limit for this time.", "1:00", 0, NULL, true},
+    {0, "hysteresis", "PERCENT", HYSTERESIS, "Alerts: the next one only after the value came back from the limit by this part of it.", "5 10", 0, NULL, true},
+    {0, "pause", "TIME", PAUSE, "Alerts: the least time between two of one counter.", "10:00 1:00:00", 0, NULL, true},
     {0},
 };
 static const struct option_row name_rows[] = {
@@ -113,7 +95,7 @@ static const struct option_row rows[] = {
 static const char negations[] =
     "A second dash takes an option back: --a --ow --v --max --cnf --r --rc --u --el --rdcs\n"
     "--tn --targ; of the others, --no-retention, --no-keep-free, --no-command-lines,\n"
-    "--no-hold, --no-hysteresis and --no-pause.\n";
+    "--no-compress, --no-hold, --no-hysteresis and --no-pause.\n";
 static const struct tool commands[] = {
     {.name = "create", .summary = "Make a set that records counters, or watches their limits.",
      .usage = "counter NAME -c PATH... [OPTION]...\nalert NAME -th 'PATH>NUMBER'... [OPTION]...", .rows = set_rows, .more = negations, .id = CREATE},
@@ -164,7 +146,8 @@ struct logman {
     int last; /* the last option, for plain words that belong to it; 0: none */
     struct change *changes;
     size_t count;
-    struct text_list kept; /* strings from files of options */
+    struct text_list kept;     /* strings from files of options */
+    struct text_list counters; /* for the set, in place of those that it has */
 };
 
 /* ---- the command line ---- */
@@ -286,267 +269,305 @@ static int take_options(struct logman *opts, struct options *options, bool neste
 
 /* ---- changes of a set ---- */
 
+/* Options that set one element, which `query` shows, too. */
 /* clang-format off */
-#define MEMBER(name) offsetof(struct set, name), sizeof(((struct set *)NULL)->name)
 static const struct setting {
     int id;
-    enum { FLAG, TEXT, TIME, NUMBER, OTHER } type;
+    enum { FLAG, TEXT, TIME, QUANTITY, OTHER } type; /* OTHER: see change_other */
     enum { BOTH, COUNTERS, ALERTS } kinds;
-    size_t member, size; /* size 0: the option cannot be taken back */
+    bool of_collector;
+    const char *element;
+    const char *units; /* of a quantity: its letters; "": it is a plain number */
+    uint64_t most;
+    const char *label, *unit; /* how it is shown; of a flag, its value */
 } settings[] = {
-    {APPEND, FLAG, BOTH, MEMBER(append)},
-    {OVERWRITE, FLAG, BOTH, MEMBER(overwrite)},
-    {REPEAT, FLAG, BOTH, MEMBER(repeat)},
-    {COMMAND_LINES, FLAG, COUNTERS, MEMBER(command_lines)},
-    {LOG_EVENT, FLAG, ALERTS, MEMBER(event)},
-    {COMMAND, TEXT, BOTH, MEMBER(command)},
-    {RUN_AS, TEXT, BOTH, MEMBER(user)},
-    {START_SET, TEXT, ALERTS, MEMBER(start_set)},
-    {TASK, TEXT, ALERTS, MEMBER(task)},
-    {TASK_ARGUMENTS, TEXT, ALERTS, MEMBER(task_arguments)},
-    {RUN_FOR, TIME, BOTH, MEMBER(run_for)},
-    {HOLD, TIME, ALERTS, MEMBER(hold)},
-    {PAUSE, TIME, ALERTS, MEMBER(pause)},
-    {MOST, NUMBER, BOTH, MEMBER(most)},
-    {SAMPLES, NUMBER, COUNTERS, MEMBER(samples)},
-    {RETENTION, OTHER, COUNTERS, MEMBER(retention)},
-    {KEEP_FREE, OTHER, COUNTERS, MEMBER(keep_free)},
-    {FORMAT, OTHER, COUNTERS, 0, 0},
-    {COUNTER, OTHER, COUNTERS, 0, 0},
-    {THRESHOLD, OTHER, ALERTS, 0, 0},
-    {HYSTERESIS, OTHER, ALERTS, MEMBER(hysteresis)},
-    {VERSION, OTHER, BOTH, MEMBER(version)},
-    {NEW_FILE, OTHER, BOTH, MEMBER(new_file)},
-    {0, OTHER, BOTH, 0, 0},
+    {RUN_AS, TEXT, BOTH, false, "UserAccount", NULL, 0, "Run as:", NULL},
+    {RUN_FOR, TIME, BOTH, false, "Duration", NULL, 0, "Run for:", " second(s)"},
+    {MOST, QUANTITY, BOTH, false, "SegmentMaxSize", "", MOST_NUMBER, "Largest file:", " MiB"},
+    {NEW_FILE, FLAG, BOTH, false, "Segment", NULL, 0, "Next file:", "when a file is full or old"},
+    {NEW_FILE, TIME, BOTH, false, "SegmentMaxDuration", NULL, 0, "Longest file:", " second(s)"},
+    {RETENTION, QUANTITY, COUNTERS, false, "Retention", "smhdw", 1000000, "Retention:", " second(s)"},
+    {KEEP_FREE, QUANTITY, COUNTERS, false, "KeepFree", "%", 99, "Keep free:", " %"},
+    {COMMAND_LINES, FLAG, COUNTERS, false, "CommandLines", NULL, 0, "Command lines:", "recorded"},
+    {COMPRESS, FLAG, COUNTERS, false, "Compress", NULL, 0, "Closed files:", "compressed"},
+    {COMMAND, TEXT, BOTH, false, "Task", NULL, 0, "Command:", NULL},
+    {SAMPLES, QUANTITY, COUNTERS, true, "SegmentMaxRecords", "", MOST_NUMBER, "Samples:", ""},
+    {APPEND, FLAG, BOTH, true, "LogAppend", NULL, 0, "Existing file:", "append"},
+    {OVERWRITE, FLAG, BOTH, true, "LogOverwrite", NULL, 0, "Existing file:", "overwrite"},
+    {LOG_EVENT, FLAG, ALERTS, true, "EventLog", NULL, 0, "Event:", "yes"},
+    {START_SET, TEXT, ALERTS, true, "TriggerDataCollectorSet", NULL, 0, "Starts the set:", NULL},
+    {TASK, TEXT, ALERTS, true, "Task", NULL, 0, "Task:", NULL},
+    {TASK_ARGUMENTS, TEXT, ALERTS, true, "TaskArguments", NULL, 0, "Task arguments:", NULL},
+    {HOLD, TIME, ALERTS, true, "Hold", NULL, 0, "Hold:", " second(s)"},
+    {PAUSE, TIME, ALERTS, true, "Pause", NULL, 0, "Pause:", " second(s)"},
+    {HYSTERESIS, QUANTITY, ALERTS, true, "Hysteresis", "%", 100, "Hysteresis:", " %"},
+    {COUNTER, OTHER, COUNTERS, false, NULL, NULL, 0, NULL, NULL},
+    {FORMAT, OTHER, COUNTERS, false, NULL, NULL, 0, NULL, NULL},
+    {THRESHOLD, OTHER, ALERTS, false, NULL, NULL, 0, NULL, NULL},
+};
+
+/* Options whose words set several elements; "": the option alone, "-": it is taken back. */
+static const struct effect {
+    int id;
+    const char *word;
+    bool of_collector;
+    const char *element, *text;
+} effects[] = {
+    {FORMAT, "bin", true, "LogFileFormat", "3"},
+    {FORMAT, "bin", true, "LogCircular", "0"},
+    {FORMAT, "bincirc", true, "LogFileFormat", "3"},
+    {FORMAT, "bincirc", true, "LogCircular", "-1"},
+    {FORMAT, "csv", true, "LogFileFormat", "0"},
+    {FORMAT, "tsv", true, "LogFileFormat", "1"},
+    {VERSION, "nnnnnn", true, "FileNameFormat", "1"},
+    {VERSION, "nnnnnn", true, "FileNameFormatPattern", "\\_NNNNNN"},
+    {VERSION, "mmddhhmm", true, "FileNameFormat", "1"},
+    {VERSION, "mmddhhmm", true, "FileNameFormatPattern", "\\_MMddHHmm"},
+    {VERSION, "-", true, "FileNameFormat", "0"},
+    {REPEAT, "", false, "Days", "127"},
+    {REPEAT, "-", false, "Days", "0"},
+    {MANUAL, "start", false, "SchedulesEnabled", "0"},
+    {MANUAL, "start", false, "StartDate", ""},
+    {MANUAL, "start", false, "StartTime", ""},
+    {MANUAL, "start", false, "Days", ""},
+    {MANUAL, "stop", false, "Days", ""},
+    {MANUAL, "stop", false, "Duration", "0"},
+    {MANUAL, "stop", false, "End", ""},
 };
 /* clang-format on */
 
-static int replace(char **member, const char *text)
+/* Sets the element of the set, or those of all its collectors. */
+static void put(struct set *set, bool of_collector, const char *element, const char *text)
 {
-    char *copy = text ? strdup(text) : NULL;
-    free(*member);
-    *member = copy;
-    return 0;
+    for (size_t i = 0; i < (of_collector ? set->count : 1); i++)
+        set_put(set, of_collector ? &set->collectors[i] : NULL, element, text);
 }
 
-static int take_seconds(const struct options *options, double *ret)
+static int take_effects(const struct options *options, struct set *set, int id, const char *word)
 {
-    return pace_parse(options->value, ret)
-               ? 0
-               : options_complain(options, "'%s' is not a time; use [[hh:]mm:]ss", options->value);
+    bool known = false;
+    for (size_t i = 0; i < COUNT(effects); i++)
+        if (effects[i].id == id && strcasecmp(effects[i].word, word) == 0) {
+            known = true;
+            put(set, effects[i].of_collector, effects[i].element, effects[i].text);
+        }
+    return known ? 0 : options_complain(options, "%s %s is not supported", options->spelled, word);
 }
 
-static int take_time(const struct options *options, uint32_t *ret)
+static bool take_seconds(const struct options *options, double *ret)
 {
-    double seconds = 0;
-    int wrong = take_seconds(options, &seconds);
-    *ret = (uint32_t)ceil(seconds);
-    return wrong;
+    bool good = pace_parse(options->value, ret);
+    if (!good)
+        options_complain(options, "'%s' is not a time; use [[hh:]mm:]ss", options->value);
+    return good;
 }
 
 /* Parses a number and its unit, which may be missing if it is "%". */
-static int take_quantity(const struct options *options, const char *units, uint64_t most,
-                         uint64_t *ret)
+static bool take_quantity(const struct options *options, const struct setting *row, uint64_t *ret)
 {
     static const uint64_t factors[] = {1, 60, 3600, 86400, 7 * 86400};
-    char *unit;
-    *ret = strtoull(options->value, &unit, 10);
-    const char *found = *unit ? strchr(units, *unit) : *units == '%' ? units : NULL;
-    if (!strchr("0123456789", *options->value) || !*ret || *ret > most || !found ||
-        (*unit && unit[1]))
-        return options_complain(options, "%s needs a number and one of the units %s, not '%s'",
-                                options->spelled, units, options->value);
-    *ret *= factors[found - units];
+    char *end;
+    *ret = strtoull(options->value, &end, 10);
+    const char *unit = *end ? strchr(row->units, *end) : strchr("%", *row->units);
+    bool good = strchr("0123456789", *options->value) && *ret && *ret <= row->most && unit &&
+                (!*end || !end[1]);
+    if (good && *row->units == 's')
+        *ret *= factors[unit - row->units];
+    if (!good)
+        options_complain(options, "%s needs a number%s%s up to %llu, not '%s'", options->spelled,
+                         *row->units ? " and one of the units " : "", row->units,
+                         (unsigned long long)row->most, options->value);
+    return good;
+}
+
+/* Returns the text of the option's element, to be freed. NULL, after a message: the option's value
+ * is wrong. */
+static char *take_text(const struct options *options, const struct setting *row)
+{
+    uint64_t number;
+    double seconds;
+    if (row->type == FLAG)
+        return strdup("-1");
+    if (row->type == TEXT)
+        return strdup(options->value);
+    if (row->type == TIME && !options->value)
+        return strdup("0");
+    if (row->type == TIME)
+        return take_seconds(options, &seconds) ? text_format("%.0f", ceil(seconds)) : NULL;
+    return take_quantity(options, row, &number) ? text_format("%llu", (unsigned long long)number)
+                                                : NULL;
+}
+
+static int take_interval(const struct options *options, struct set *set)
+{
+    double seconds;
+    char whole[32], exact[32] = "";
+    if (!take_seconds(options, &seconds))
+        return EXIT_USAGE;
+    snprintf(whole, sizeof whole, "%.0f", ceil(seconds));
+    if (seconds < ceil(seconds))
+        snprintf(exact, sizeof exact, "%.15g", seconds);
+    put(set, true, "SampleInterval", whole);
+    put(set, true, "Interval", exact);
     return 0;
 }
 
-static int take_format(const struct options *options, struct set *set)
+/* Removes an extension that a format has. */
+static void cut_extension(char *file)
 {
-    static const char *const names[] = {"bin", "bincirc", "csv", "tsv"};
-    for (int i = 0; i < 4; i++)
-        if (strcasecmp(options->value, names[i]) == 0)
-            return set->format = (enum set_format)i, 0;
-    return options_complain(options,
-                            strcasecmp(options->value, "sql") == 0
-                                ? "-f %s is not supported yet; use bin"
-                                : "-f must be bin, bincirc, csv or tsv, not %s",
-                            options->value);
+    static const char *const extensions[] = {".blg", ".csv", ".tsv"};
+    char *dot = strrchr(file, '.');
+    for (size_t i = 0; dot && i < COUNT(extensions); i++)
+        if (strcasecmp(dot, extensions[i]) == 0)
+            *dot = 0;
 }
 
-/* The path of the output is kept as an absolute one, without an extension that a format has. */
+/* Folder and file are kept apart; the folder is an absolute path. */
 static int take_output(const struct options *options, struct set *set)
 {
-    const char *path, *dot;
-    char folder[4096] = "", *whole = NULL;
+    const char *path;
     if (sheet_take_output(options, &path))
         return EXIT_USAGE;
-    if (*path != '/' && !getcwd(folder, sizeof folder))
+    FREE_AUTO char *here = *path == '/' ? strdup("") : getcwd(NULL, 0);
+    FREE_AUTO char *whole = here ? text_format("%s%s%s", here, *here ? "/" : "", path) : NULL;
+    if (!whole)
         return options_complain(options, "%s: %s", path, strerror(errno));
-    dot = strrchr(path, '.');
-    bool known =
-        dot && (!strcasecmp(dot, ".blg") || !strcasecmp(dot, ".csv") || !strcasecmp(dot, ".tsv"));
-    size_t size = known ? (size_t)(dot - path) : strlen(path);
-    bool is_folder = size && path[size - 1] == '/';
-    if (asprintf(&whole, "%s%s%.*s%s", folder, *path == '/' ? "" : "/", (int)size, path,
-                 is_folder ? set->name : "") < 0)
-        return options_complain(options, "no memory");
-    const char *file = strrchr(whole, '/') + 1;
-    int wrong = set_name_valid(file)
-                    ? replace(&set->output, whole)
-                    : options_complain(options, "not the name of a file: %s", path);
-    free(whole);
-    return wrong;
+    char *file = strrchr(whole, '/') + 1;
+    cut_extension(file);
+    if (*file && !set_name_valid(file))
+        return options_complain(options, "not the name of a file: %s", path);
+    if (*file && set->count > 1)
+        return options_complain(options,
+                                "%s: each collector of the set has a file of its own; "
+                                "name the folder, with a slash at its end",
+                                path);
+    if (set->count == 1)
+        put(set, true, "FileName", file);
+    *(file - whole > 1 ? file - 1 : file) = 0;
+    put(set, false, "RootPath", whole);
+    return 0;
 }
 
 /* Adds a counter in Windows' notation, or the threshold of an alert. */
-static int add_counter(const struct options *options, struct set *set, const char *text)
+static int add_counter(struct logman *opts, const struct options *options, const struct set *set,
+                       const char *text)
 {
-    bool alert = set->kind == SET_ALERT;
-    const char *over = strrchr(text, '>'), *under = strrchr(text, '<');
-    const char *sign = alert ? over > under ? over : under : text + strlen(text);
-    if (alert && !set_is_threshold(text))
+    double limit;
+    const char *sign = set->kind == SET_ALERT ? text_limit(text, &limit) : text + strlen(text);
+    if (!sign)
         return options_complain(options, "not a threshold: %s; use 'PATH>NUMBER' or 'PATH<NUMBER'",
                                 text);
-    char *path = strndup(text, (size_t)(sign - text)), *whole = NULL;
-    char *windows = path ? counter_path_to_windows(path) : NULL;
-    int wrong = 0;
-    if (!windows)
-        wrong = options_complain(options, "not the path of a counter: %s", text);
-    else if (asprintf(&whole, "%s%s", windows, sign) < 0 || !text_list_add(&set->counters, whole))
-        wrong = options_complain(options, "no memory");
-    free(path);
-    free(windows);
-    free(whole);
-    return wrong;
+    FREE_AUTO char *path = strndup(text, (size_t)(sign - text));
+    FREE_AUTO char *windows = path ? counter_path_to_windows(path) : NULL;
+    FREE_AUTO char *whole = windows ? text_format("%s%s", windows, sign) : NULL;
+    return whole && text_list_add(&opts->counters, whole)
+               ? 0
+               : options_complain(options, "not the path of a counter: %s", text);
 }
 
-static int add_counter_file(const struct options *options, struct set *set)
+static int add_counter_file(struct logman *opts, const struct options *options,
+                            const struct set *set)
 {
     struct text_list list = {0};
     int wrong = 0;
     if (!text_list_read(&list, options->value))
         wrong = options_complain(options, "%s: %s", options->value, strerror(errno));
     for (size_t i = 0; !wrong && i < list.count; i++)
-        wrong = add_counter(options, set, list.texts[i]);
+        wrong = add_counter(opts, options, set, list.texts[i]);
     text_list_done(&list);
     return wrong;
 }
 
-static int take_version(const struct options *options, struct set *set)
+static void put_time(struct set *set, const char *element, const char *format, time_t time)
 {
-    bool number = strcasecmp(options->value, "nnnnnn") == 0;
-    set->version = number ? VERSION_NUMBER : VERSION_MONTH_DAY_HOUR_MINUTE;
-    return number || strcasecmp(options->value, "mmddhhmm") == 0
-               ? 0
-               : options_complain(options, "-v must be nnnnnn or mmddhhmm, not %s", options->value);
+    char text[32];
+    struct tm parts;
+    strftime(text, sizeof text, format, gmtime_r(&time, &parts));
+    put(set, false, element, text);
 }
 
-static int take_manual(struct set *set, const char *which)
+static int change_other(struct logman *opts, const struct options *options, struct set *set,
+                        const struct change *change)
 {
-    if (!which || strcasecmp(which, "start") == 0)
-        set->begin = 0, set->repeat = false;
-    if (!which || strcasecmp(which, "stop") == 0)
-        set->end = set->run_for = 0, set->repeat = false;
-    return 0;
-}
-
-static int change_other(const struct options *options, struct set *set, const struct change *change)
-{
-    uint64_t percent = 0;
-    int wrong = 0;
+    const char *word = change->value;
     switch (change->id) {
-    case FORMAT:
-        return take_format(options, set);
+    case INTERVAL:
+        return take_interval(options, set);
     case OUTPUT:
         return take_output(options, set);
-    case VERSION:
-        return take_version(options, set);
-    case INTERVAL:
-        return take_seconds(options, &set->interval);
     case BEGIN:
-    case END:
-        *(change->id == BEGIN ? &set->begin : &set->end) = change->time;
+        put(set, false, "SchedulesEnabled", "-1");
+        put_time(set, "StartDate", "%m/%d/%Y", change->time);
+        put_time(set, "StartTime", "%H:%M:%S", change->time);
         return 0;
-    case NEW_FILE:
-        set->segment = true;
-        set->new_file = 0;
-        return options->value ? take_time(options, &set->new_file) : 0;
+    case END:
+        put_time(set, "End", "%Y-%m-%d %H:%M:%S", change->time);
+        return 0;
     case MANUAL:
-        return take_manual(set, options->value);
+        if (!word && take_effects(options, set, MANUAL, "start"))
+            return EXIT_USAGE;
+        return take_effects(options, set, MANUAL, word ? word : "stop");
     case COUNTER_FILE:
-        return add_counter_file(options, set);
-    case KEEP_FREE:
-        wrong = take_quantity(options, "%", 99, &percent);
-        set->keep_free = (uint32_t)percent;
-        return wrong;
-    case HYSTERESIS:
-        wrong = take_quantity(options, "%", 100, &percent);
-        set->hysteresis = (double)percent;
-        return wrong;
-    case RETENTION:
-        return take_quantity(options, "smhdw", 1000000, &set->retention);
+        return add_counter_file(opts, options, set);
+    case COUNTER:
+    case THRESHOLD:
+        return add_counter(opts, options, set, word);
     default:
-        return add_counter(options, set, options->value);
+        return take_effects(options, set, change->id, word ? word : "");
     }
 }
 
-static int change_number(const struct options *options, uint32_t *member)
+static int change_set(struct logman *opts, const struct options *options, struct set *set,
+                      const struct change *change)
 {
-    int64_t number;
-    if (!options_number(options->value, 1, MOST_NUMBER, &number))
-        return options_complain(options, "%s needs a number from 1 to %d, not '%s'",
-                                options->spelled, MOST_NUMBER, options->value);
-    *member = (uint32_t)number;
-    return 0;
-}
-
-static int change_set(const struct options *options, struct set *set, const struct change *change)
-{
-    bool negated = change->id >= NOT;
-    int id = change->id - (negated ? NOT : 0);
-    const struct setting *row = settings;
-    while (row->id && row->id != id)
-        row++;
-    void *member = (char *)set + row->member;
-    if (row->kinds && (row->kinds == ALERTS) != (set->kind == SET_ALERT))
-        return options_complain(options, "%s is only for %s", options->spelled,
-                                row->kinds == ALERTS ? "alerts" : "counters");
-    if (row->type == TEXT)
-        return replace(member, negated ? NULL : options->value);
-    if (negated) {
-        set->segment &= id != NEW_FILE;
-        memset(member, 0, row->size);
-    } else if (row->type == OTHER) {
-        return change_other(options, set, change);
-    } else if (row->type == FLAG) {
-        *(bool *)member = true;
-    } else {
-        return (row->type == TIME ? take_time : change_number)(options, member);
+    bool back = change->id >= OPTION_BACK, found = false;
+    int id = change->id - (back ? OPTION_BACK : 0);
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        const struct setting *row = &settings[i];
+        if (row->id != id)
+            continue;
+        if (row->kinds && (row->kinds == ALERTS) != (set->kind == SET_ALERT))
+            return options_complain(options, "%s is only for %s", options->spelled,
+                                    row->kinds == ALERTS ? "alerts" : "counters");
+        if (row->type == OTHER)
+            break;
+        FREE_AUTO char *text =
+            back ? strdup(row->type == TEXT ? "" : "0") : take_text(options, row);
+        if (!text)
+            return EXIT_USAGE;
+        put(set, row->of_collector, row->element, text);
+        found = true;
     }
-    return 0;
+    if (found)
+        return 0;
+    return back ? take_effects(options, set, id, "-") : change_other(opts, options, set, change);
 }
 
-static const char *schedule_fault(const struct set *set)
+static const char *collector_fault(const struct set *set, const struct collector *collector)
 {
-    if (set->end && set->run_for)
-        return "-e and -rf both say when the set ends";
-    if (set->end && set->end <= set->begin && !set->repeat)
-        return "the end (-e) is not after the beginning (-b)";
-    return set->repeat && !set->begin ? "-r needs -b: the time of day at which the set begins"
-                                      : NULL;
+    if (!collector->counters.count)
+        return set->kind == SET_ALERT ? "-th is missing: the counters and their limits"
+                                      : "-c or -cf is missing: the counters to record";
+    if (collector->append && collector->overwrite)
+        return "-a and -ow cannot be used together";
+    for (const struct collector *other = set->collectors; other < collector; other++)
+        if (set->kind == SET_COUNTER &&
+            strcmp(set_file_name(set, other), set_file_name(set, collector)) == 0)
+            return "two collectors have the same name of a file (FileName)";
+    return collector->format == SET_BINCIRC && (!set->most || set->segment)
+               ? "-f bincirc needs -max, the size of its one file, and no -cnf"
+               : NULL;
 }
 
 /* What is wrong with the set as a whole? NULL: nothing. */
 static const char *set_fault(const struct set *set)
 {
-    if (!set->counters.count)
-        return set->kind == SET_ALERT ? "-th is missing: the counters and their limits"
-                                      : "-c or -cf is missing: the counters to record";
-    if (set->append && set->overwrite)
-        return "-a and -ow cannot be used together";
-    if (set->format == SET_BINCIRC && (!set->most || set->segment))
-        return "-f bincirc needs -max, the size of its one file, and no -cnf";
-    return schedule_fault(set);
+    const char *fault = set->end && set->end <= set->begin && !set->repeat
+                            ? "the end (-e) is not after the beginning (-b)"
+                            : NULL;
+    for (size_t i = 0; !fault && i < set->count; i++)
+        fault = collector_fault(set, &set->collectors[i]);
+    return fault;
 }
 
 static int check_user(const struct options *options, const struct set *set)
@@ -559,87 +580,106 @@ static int check_user(const struct options *options, const struct set *set)
     return 0;
 }
 
-/* Applies the options; the first one with counters replaces those that the set has. */
-static int change_all(const struct logman *opts, const struct options *options, struct set *set)
+/* Windows has the time when a set begins and how long it runs; the time of its end is ours. */
+static void put_duration(struct set *set)
 {
-    struct text_list old = set->counters;
-    struct options given = *options;
-    bool new_files = false;
-    int wrong = 0;
-    set->counters = (struct text_list){0};
-    for (size_t i = 0; !wrong && i < opts->count; i++) {
-        new_files |= opts->changes[i].id == NEW_FILE;
-        given.spelled = opts->changes[i].spelled;
-        given.value = opts->changes[i].value;
-        wrong = change_set(&given, set, &opts->changes[i]);
+    const int64_t day = 24 * 3600;
+    char text[32];
+    FREE_AUTO char *end = set_get(set, NULL, "End");
+    int64_t length = set->begin ? set->end - set->begin : 0;
+    if (set->repeat)
+        length = (length % day + day) % day;
+    snprintf(text, sizeof text, "%lld", (long long)length);
+    if (end && *end)
+        put(set, false, "Duration", text);
+}
+
+/* What is wrong with the options together? NULL: nothing. */
+static const char *options_fault(const struct set *set, const bool given[static END_OF_OPTIONS])
+{
+    return given[END] && given[RUN_FOR]   ? "-e and -rf both say when the set ends"
+           : given[REPEAT] && !set->begin ? "-r needs -b: the time of day at which the set begins"
+           : given[COUNTER] && set->count > 1 ? "the set has several collectors; change their "
+                                                "counters by export and import"
+           : given[NEW_FILE] && !set->most && !set->new_file ? "-cnf needs a time, or -max"
+                                                             : set_fault(set);
+}
+
+/* Applies the options. */
+static int change_all(struct logman *opts, const struct options *options, struct set *set)
+{
+    struct options now = *options;
+    bool given[END_OF_OPTIONS] = {0};
+    char why[SET_WHY];
+    for (size_t i = 0; i < opts->count; i++) {
+        const struct change *change = &opts->changes[i];
+        now.spelled = change->spelled;
+        now.value = change->value;
+        int wrong = change_set(opts, &now, set, change);
+        if (wrong)
+            return wrong;
+        if (change->id < END_OF_OPTIONS)
+            given[change->id] = true;
     }
-    if (set->counters.count)
-        text_list_done(&old);
-    else
-        set->counters = old;
-    set->most_unit = set->most ? UNIT_MIB : UNIT_NONE;
-    set->new_unit = set->new_file ? UNIT_SECONDS : UNIT_NONE;
-    if (!wrong && set_fault(set))
-        wrong = options_complain(options, "%s", set_fault(set));
-    else if (!wrong && new_files && !set->most && !set->new_file)
-        wrong = options_complain(options, "-cnf needs a time, or -max");
-    return wrong ? wrong : check_user(options, set);
+    given[COUNTER] = opts->counters.count;
+    if (given[COUNTER])
+        set_put_counters(set, &opts->counters);
+    if (given[RUN_FOR])
+        put(set, false, "End", "");
+    const char *fault = set_read(set, why) ? options_fault(set, given) : why;
+    if (fault)
+        return options_complain(options, "%s", fault);
+    put_duration(set);
+    return check_user(options, set);
 }
 
 /* ---- the commands ---- */
 
-static int complain(const char *name, const char *what, int code)
+static int create(struct logman *opts, const struct options *options, struct set *set)
 {
-    fprintf(stderr, "logman: %s: %s\n", text_seen(name), what);
-    return code;
-}
-
-static int create(const struct logman *opts, const struct options *options, struct set *set)
-{
-    char *path = set_path(opts->own, opts->name, PLACE_SET);
-    bool exists = path && access(path, F_OK) == 0;
-    free(path);
-    if (exists)
-        return complain(opts->name, "exists already; 'logman update' changes it", EXIT_FAILED);
-    set->version = set->kind == SET_COUNTER ? VERSION_NUMBER : VERSION_NONE;
+    FREE_AUTO char *path = set_path(opts->own, opts->name, PLACE_SET);
+    if (path && access(path, F_OK) == 0)
+        return set_complain(opts->name, "exists already; 'logman update' changes it", EXIT_FAILED);
     int wrong = change_all(opts, options, set);
     return wrong ? wrong : set_save(set, opts->own);
 }
 
-static int update(const struct logman *opts, const struct options *options, struct set *set)
+static int update(struct logman *opts, const struct options *options, struct set *set)
 {
     if (set->kind != opts->kind)
-        return complain(opts->name, set->kind == SET_ALERT ? "is an alert" : "records counters",
-                        EXIT_USAGE);
+        return set_complain(opts->name, set->kind == SET_ALERT ? "is an alert" : "records counters",
+                            EXIT_USAGE);
     int wrong = change_all(opts, options, set);
     if (!wrong)
         wrong = set_save(set, opts->own);
     if (!wrong && set_is_running(opts->name, opts->own))
-        complain(opts->name, "runs on as it was until it is started again", 0);
+        set_complain(opts->name, "runs on as it was until it is started again", 0);
     return wrong;
 }
 
 static int delete_set(const struct logman *opts)
 {
     if (set_is_running(opts->name, opts->own))
-        return complain(opts->name, "is running; 'logman stop' stops it", EXIT_FAILED);
+        return set_complain(opts->name, "is running; 'logman stop' stops it", EXIT_FAILED);
     return set_delete(opts->own, opts->name);
 }
 
 static int import(const struct logman *opts)
 {
-    char *path = set_path(opts->own, opts->name, PLACE_SET);
+    FREE_AUTO char *path = set_path(opts->own, opts->name, PLACE_SET);
     struct set *set = NULL;
     bool may = path && output_file_free(tool.name, path, opts->yes);
     int code = may ? set_import(opts->name, opts->xml, &set) : EXIT_FAILED;
-    free(path);
     if (!code && set_fault(set))
-        code = complain(opts->xml, set_fault(set), EXIT_FAILED);
+        code = set_complain(opts->xml, set_fault(set), EXIT_FAILED);
     if (!code)
         code = set_save(set, opts->own);
-    if (!code && (set->command || set->task))
-        fprintf(stderr, "logman: %s: when it runs, it runs the command %s\n", text_seen(opts->name),
-                text_seen(set->command ? set->command : set->task));
+    for (size_t i = 0; !code && i < set->count; i++) {
+        const char *command = set->command ? set->command : set->collectors[i].task;
+        if (command)
+            fprintf(stderr, "logman: %s: when it runs, it runs the command %s\n",
+                    text_seen(opts->name), text_seen(command));
+    }
     set_free(set);
     return code;
 }
@@ -653,7 +693,7 @@ static int list(const struct logman *opts)
 {
     struct text_list names = {0};
     if (!set_list(opts->own, &names))
-        return complain("query", "no memory, or no home folder", EXIT_FAILED);
+        return set_complain("query", "no memory, or no home folder", EXIT_FAILED);
     if (!opts->list)
         printf("\n%-40s%-30s%s\n%.78s\n", "Data Collector Set", "Type", "Status",
                "--------------------------------------------------------------------------------");
@@ -674,53 +714,53 @@ static int list(const struct logman *opts)
 
 static void print_row(const char *name, const char *value)
 {
-    printf("%-22s%s\n", name, text_seen(value && *value ? value : "-"));
-}
-
-static void print_seconds(const char *name, double seconds)
-{
-    if (seconds > 0)
-        printf("%-22s%.15g second(s)\n", name, seconds);
+    printf("%-22s%s\n", name, text_seen(value));
 }
 
 static void print_when(const char *name, int64_t time)
 {
     char text[SHEET_TIME_SIZE];
-    if (!time)
-        return;
     when_print((time + 11644473600) * 10000000, text);
-    print_row(name, text);
+    if (time)
+        print_row(name, text);
 }
 
-static void print_files(const struct set *set)
+/* Prints what the set (collector NULL) or one of its collectors has. */
+static void print_settings(const struct set *set, const struct collector *collector)
+{
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        const struct setting *row = &settings[i];
+        if (!row->element || row->of_collector != (collector != NULL))
+            continue;
+        FREE_AUTO char *text = set_get(set, collector, row->element);
+        double number = text ? strtod(text, NULL) : 0;
+        if (row->type == TEXT && text && *text)
+            print_row(row->label, text);
+        else if (row->type == FLAG && (number != 0 || (text && strcasecmp(text, "true") == 0)))
+            print_row(row->label, row->unit);
+        else if (row->type > TEXT && number > 0)
+            printf("%-22s%.15g%s\n", row->label, number, row->unit);
+    }
+}
+
+static void show_collector(const struct set *set, const struct collector *collector, bool own)
 {
     static const char *const formats[] = {"bin", "bincirc", "csv", "tsv"};
     static const char *const versions[] = {"-", "nnnnnn", "mmddhhmm"};
-    print_row("Output:", set->output ? set->output : set->name);
-    print_row("Format:", formats[set->format]);
-    print_row("Versions:", versions[set->version]);
-    print_row("Existing file:", set->append ? "append" : set->overwrite ? "overwrite" : "-");
-    if (set->most)
-        printf("%-22s%lu MiB\n", "Largest file:", (unsigned long)set->most);
-    print_row("Next file:", set->segment ? "when a file is full or old" : "-");
-    print_seconds("Longest file:", set->new_file);
-    print_seconds("Retention:", (double)set->retention);
-    if (set->keep_free)
-        printf("%-22s%lu %%\n", "Keep free:", (unsigned long)set->keep_free);
-    if (set->command_lines)
-        print_row("Command lines:", "recorded");
-}
-
-static void print_alert(const struct set *set)
-{
-    print_row("Event:", set->event ? "yes" : "no");
-    print_row("Starts the set:", set->start_set);
-    print_row("Task:", set->task);
-    print_row("Task arguments:", set->task_arguments);
-    print_seconds("Hold:", set->hold);
-    print_seconds("Pause:", set->pause);
-    if (set->hysteresis > 0)
-        printf("%-22s%.15g %%\n", "Hysteresis:", set->hysteresis);
+    FREE_AUTO char *path = set_output(set, collector, own);
+    printf("\n");
+    if (set->count > 1)
+        print_row("Collector:", collector->label ? collector->label : "-");
+    printf("%-22s%.15g second(s)\n", "Sample interval:", collector->interval);
+    if (set->kind == SET_COUNTER) {
+        print_row("Output:", path ? path : "-");
+        print_row("Format:", formats[collector->format]);
+        print_row("Versions:", versions[collector->version]);
+    }
+    print_settings(set, collector);
+    printf("%s:\n", set->kind == SET_ALERT ? "Limits" : "Counters");
+    for (size_t i = 0; i < collector->counters.count; i++)
+        printf("    %s\n", text_seen(collector->counters.texts[i]));
 }
 
 static int show(const struct set *set, bool own)
@@ -729,29 +769,19 @@ static int show(const struct set *set, bool own)
     print_row("Name:", set->name);
     print_row("Type:", set->kind == SET_ALERT ? "Alert" : "Counter");
     print_row("Status:", state_of(set->name, own));
-    print_row("Run as:", set->user);
     print_when("Begin:", set->begin);
     print_when("End:", set->end);
     if (set->repeat)
         print_row("Repeat:", "every day");
-    print_seconds("Run for:", set->run_for);
-    print_seconds("Sample interval:", set->interval);
-    if (set->samples)
-        printf("%-22s%lu\n", "Samples:", (unsigned long)set->samples);
-    if (set->kind == SET_ALERT)
-        print_alert(set);
-    else
-        print_files(set);
-    print_row("Command:", set->command);
-    printf("\n%s:\n", set->kind == SET_ALERT ? "Limits" : "Counters");
-    for (size_t i = 0; i < set->counters.count; i++)
-        printf("    %s\n", text_seen(set->counters.texts[i]));
+    print_settings(set, NULL);
+    for (size_t i = 0; i < set->count; i++)
+        show_collector(set, &set->collectors[i], own);
     set_print_status(set, own);
     return 0;
 }
 
 /* Runs a command that needs the set. */
-static int run_with(const struct logman *opts, const struct options *options)
+static int run_with(struct logman *opts, const struct options *options)
 {
     struct set *set = NULL;
     int command = options->command->id, code = 0;
@@ -801,7 +831,7 @@ static int check(const struct logman *opts, const struct options *options)
     return check_name(opts, options);
 }
 
-static int run(const struct logman *opts, const struct options *options)
+static int run(struct logman *opts, const struct options *options)
 {
     int command = options->command->id;
     if (last_event_root_refused(tool.name))
@@ -836,5 +866,6 @@ int main(int argc, char **argv)
         code = run(&opts, &options);
     free(opts.changes);
     text_list_done(&opts.kept);
+    text_list_done(&opts.counters);
     return code == OPTION_SHOWN ? EXIT_GOOD : code;
 }

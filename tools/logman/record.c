@@ -23,33 +23,33 @@ static bool may_go_away(PDH_STATUS status)
            code == PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-static PDH_STATUS open_log(struct runner *runner, DWORD mode)
+static PDH_STATUS open_log(struct active *active, DWORD mode)
 {
     static const DWORD types[] = {[SET_BIN] = PDH_LOG_TYPE_BINARY,
                                   [SET_BINCIRC] = PDH_LOG_TYPE_BINARY,
                                   [SET_CSV] = PDH_LOG_TYPE_CSV,
                                   [SET_TSV] = PDH_LOG_TYPE_TSV};
-    const struct set *set = runner->set;
-    bool circular = set->format == SET_BINCIRC;
-    uint64_t most = circular ? (uint64_t)set->most << 20 : 0;
-    DWORD type = types[set->format];
+    enum set_format format = active->collector->format;
+    bool circular = format == SET_BINCIRC;
+    uint64_t most = circular ? active->runner->set->most << 20 : 0;
+    DWORD type = types[format];
     return PdhOpenLogA(
-        runner->file, PDH_LOG_WRITE_ACCESS | mode | (circular ? PDH_LOG_OPT_CIRCULAR : 0), &type,
-        runner->query, (DWORD)(most < UINT32_MAX ? most : UINT32_MAX), NULL, &runner->log);
+        active->file, PDH_LOG_WRITE_ACCESS | mode | (circular ? PDH_LOG_OPT_CIRCULAR : 0), &type,
+        active->query, (DWORD)(most < UINT32_MAX ? most : UINT32_MAX), NULL, &active->log);
 }
 
-static DWORD mode_of(const struct runner *runner)
+static DWORD mode_of(const struct active *active)
 {
-    const struct set *set = runner->set;
-    if (set->append || runner->resumes || (runner->files && !set->overwrite))
+    const struct collector *collector = active->collector;
+    if (collector->append || active->resumes || (active->files && !collector->overwrite))
         return PDH_LOG_OPEN_ALWAYS;
-    return set->overwrite ? PDH_LOG_CREATE_ALWAYS : PDH_LOG_CREATE_NEW;
+    return collector->overwrite ? PDH_LOG_CREATE_ALWAYS : PDH_LOG_CREATE_NEW;
 }
 
 /* Makes the folder of the file, for root and the group, and those above it. */
-static void make_folder(const struct runner *runner)
+static void make_folder(const struct active *active)
 {
-    FREE_AUTO char *folder = strdup(runner->file), *above = NULL;
+    FREE_AUTO char *folder = strdup(active->file), *above = NULL;
     struct stat st;
     if (!folder || stat(dirname(folder), &st) == 0 || !(above = strdup(folder)))
         return;
@@ -57,152 +57,150 @@ static void make_folder(const struct runner *runner)
     file_make_folders(dirname(above), 0755);
     umask(mask);
     if (file_make_folders(folder, 0750) == 0)
-        files_share(runner, folder);
+        files_share(active->runner, folder);
 }
 
 /* Notes that samples are lost, and logs the first of a series. */
-static void note_problem(struct runner *runner, PDH_STATUS status)
+static void note_problem(struct active *active, PDH_STATUS status)
 {
-    bool first = !*runner->problem;
+    bool first = !*active->problem;
     const char *problem = opl_capture_problem();
-    snprintf(runner->problem, sizeof runner->problem, "%s",
+    snprintf(active->problem, sizeof active->problem, "%s",
              problem ? problem : pdh_message(status));
     if (first)
-        event_log("PLA", 4101, runner->set->name,
-                  EVENT_FIELDS(EVENT_TEXT("Path", runner->file ? runner->file : ""),
-                               EVENT_TEXT("Reason", runner->problem)),
+        event_log("PLA", 4101, active->runner->set->name,
+                  EVENT_FIELDS(EVENT_TEXT("Path", active->file ? active->file : ""),
+                               EVENT_TEXT("Reason", active->problem)),
                   NULL);
 }
 
-static void print_failure(const struct runner *runner, PDH_STATUS status)
+static void print_failure(const struct active *active, PDH_STATUS status)
 {
     if ((DWORD)status == PDH_FILE_ALREADY_EXISTS)
         fprintf(stderr,
                 "logman: %s: the file exists; -a continues it, -ow replaces it, and -v gives each "
                 "file a name of its own\n",
-                runner->file);
+                active->file);
     else
-        pdh_complain("logman", runner->file, status);
+        pdh_complain("logman", active->file, status);
 }
 
 /* Opens the next file, or after an error the current one again. */
-static PDH_STATUS open_file(struct runner *runner)
+static PDH_STATUS open_file(struct active *active)
 {
-    const struct set *set = runner->set;
-    if (!runner->resumes || !runner->file) {
-        free(runner->file);
-        runner->file = files_next(set, runner->user);
+    if (!active->resumes || !active->file) {
+        free(active->file);
+        active->file = files_next(active);
     }
-    if (!runner->file)
+    if (!active->file)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    make_folder(runner);
-    PDH_STATUS status = open_log(runner, mode_of(runner));
-    if (status && runner->resumes && !may_go_away(status)) {
+    make_folder(active);
+    PDH_STATUS status = open_log(active, mode_of(active));
+    if (status && active->resumes && !may_go_away(status)) {
         /* a circular file or a text file with other columns stays as it is; the next is tried */
-        runner->resumes = false;
-        runner->files++;
+        active->resumes = false;
+        active->files++;
         return status;
     }
     if (status) {
-        runner->resumes = may_go_away(status);
+        active->resumes = may_go_away(status);
         return status;
     }
-    files_share(runner, runner->file);
-    if (!runner->resumes) {
-        runner->files++;
-        runner->file_samples = 0;
-        runner->file_began = run_clock();
+    files_share(active->runner, active->file);
+    if (!active->resumes) {
+        active->files++;
+        active->file_samples = 0;
+        active->file_began = run_clock();
     }
-    runner->resumes = false;
-    runner->size = runner->growth = 0;
-    files_clean(runner);
+    active->resumes = false;
+    active->size = active->growth = 0;
+    files_clean(active);
     return 0;
 }
 
 /* ---- closing ---- */
 
-static void close_log(struct runner *runner)
+static void close_log(struct active *active)
 {
-    PDH_STATUS status = runner->log ? PdhCloseLog(runner->log, 0) : 0;
+    PDH_STATUS status = active->log ? PdhCloseLog(active->log, 0) : 0;
     if (status)
-        note_problem(runner, status);
-    runner->log = NULL;
+        note_problem(active, status);
+    active->log = NULL;
 }
 
-void record_close(struct runner *runner)
+void record_close(struct active *active)
 {
-    const struct set *set = runner->set;
-    close_log(runner);
-    if (runner->file && runner->file_samples && set->command && *set->command)
-        command_run(runner, set->command, NULL, &(struct command_about){.file = runner->file});
-    free(runner->file);
-    runner->file = NULL;
-    runner->resumes = false;
+    const struct set *set = active->runner->set;
+    close_log(active);
+    if (active->file && active->file_samples && set->command && *set->command)
+        command_run(active->runner, set->command, NULL,
+                    &(struct command_about){.file = active->file});
+    free(active->file);
+    active->file = NULL;
+    active->resumes = false;
 }
 
 /* ---- samples ---- */
 
 /* Would one more sample be too much for the file? */
-static bool is_full(const struct runner *runner)
+static bool is_full(const struct active *active)
 {
-    const struct set *set = runner->set;
-    if (!set->most || set->format == SET_BINCIRC)
+    const struct set *set = active->runner->set;
+    if (!set->most || active->collector->format == SET_BINCIRC)
         return false;
-    if (set->most_unit == UNIT_SAMPLES)
-        return runner->file_samples >= set->most;
-    return runner->file_samples && runner->size + runner->growth > (int64_t)set->most << 20;
+    return active->file_samples && active->size + active->growth > (int64_t)set->most << 20;
 }
 
-static void measure(struct runner *runner)
+static void measure(struct active *active)
 {
     LONGLONG size = 0;
-    if (PdhGetLogFileSize(runner->log, &size))
+    if (PdhGetLogFileSize(active->log, &size))
         return;
-    if (runner->size && size - runner->size > runner->growth)
-        runner->growth = size - runner->size;
-    runner->size = size;
+    if (active->size && size - active->size > active->growth)
+        active->growth = size - active->size;
+    active->size = size;
 }
 
-void record_more(struct runner *runner)
+void record_more(struct active *active)
 {
-    if (runner->log && runner->set->format == SET_BIN) {
-        close_log(runner);
-        runner->resumes = true;
+    if (active->log && active->collector->format == SET_BIN) {
+        close_log(active);
+        active->resumes = true;
     }
 }
 
-static void lose(struct runner *runner, PDH_STATUS status)
+static void lose(struct active *active, PDH_STATUS status)
 {
-    if (!runner->samples && !runner->log && !may_go_away(status)) {
-        print_failure(runner, status);
-        runner->failed = true;
+    if (!active->samples && !active->log && !may_go_away(status)) {
+        print_failure(active, status);
+        active->runner->failed = true;
         return;
     }
-    runner->lost++;
-    note_problem(runner, status);
-    if (runner->log) {
-        close_log(runner);
-        runner->resumes = true;
+    active->runner->lost++;
+    note_problem(active, status);
+    if (active->log) {
+        close_log(active);
+        active->resumes = true;
     }
 }
 
-bool record_sample(struct runner *runner)
+bool record_sample(struct active *active)
 {
-    const struct set *set = runner->set;
-    bool by_time = set->new_unit == UNIT_SECONDS && set->new_file;
-    bool old = by_time && run_clock() - runner->file_began >= set->new_file - set->interval / 2;
-    if (runner->file && runner->file_samples && (is_full(runner) || old))
-        record_close(runner);
-    PDH_STATUS status = runner->log ? 0 : open_file(runner);
+    const struct set *set = active->runner->set;
+    double age = run_clock() - active->file_began;
+    bool old = set->new_file && age >= (double)set->new_file - active->collector->interval / 2;
+    if (active->file && active->file_samples && (is_full(active) || old))
+        record_close(active);
+    PDH_STATUS status = active->log ? 0 : open_file(active);
     if (!status)
-        status = PdhUpdateLogA(runner->log, NULL);
+        status = PdhUpdateLogA(active->log, NULL);
     if (!status) {
-        runner->problem[0] = 0;
-        runner->samples++;
-        runner->file_samples++;
-        measure(runner);
+        active->problem[0] = 0;
+        active->samples++;
+        active->file_samples++;
+        measure(active);
     } else if ((DWORD)status != PDH_NO_DATA) {
-        lose(runner, status);
+        lose(active, status);
     }
-    return !runner->failed && (set->segment || by_time || !is_full(runner));
+    return !active->runner->failed && (set->segment || set->new_file || !is_full(active));
 }

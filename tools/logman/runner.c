@@ -143,59 +143,77 @@ static void report_started(struct runner *runner)
 
 /* ---- the work ---- */
 
-/* Takes one sample; false: the set ends. */
-static bool tick(struct runner *runner)
+/* Takes one sample; false: the collector ends. */
+static bool tick(struct active *active)
 {
+    struct runner *runner = active->runner;
     bool recording = runner->set->kind == SET_COUNTER;
-    bool look = run_clock() - runner->looked >= fmin(fmax(10 * runner->set->interval, 1), 60);
-    bool first = !runner->looked;
-    if (look && !first) {
-        if (sources_add(runner) && recording)
-            record_more(runner);
+    double most = fmin(fmax(10 * active->collector->interval, 1), 60);
+    bool look = run_clock() - active->looked >= most;
+    if (look && active->looked > 0) {
+        if (sources_add(active) && recording)
+            record_more(active);
         if (recording)
-            files_clean(runner);
+            files_clean(active);
     }
     bool more = true;
     if (recording)
-        more = record_sample(runner);
+        more = record_sample(active);
     else
-        alert_sample(runner);
+        alert_sample(active);
     if (runner->failed)
         return false;
-    sources_note(runner);
+    sources_note(active);
     if (look) {
-        runner->looked = run_clock();
-        sources_explain(runner);
+        active->looked = run_clock();
+        sources_explain(active);
     }
     state_write(runner, false);
-    if (!runner->reported)
-        report_started(runner);
     return more;
 }
 
-/* Takes samples at multiples of the interval. Those that were missed, because the machine was
- * suspended or too busy, are skipped; a clock that is set changes nothing. */
+/* Takes the samples that are due at multiples of the intervals. Those that were missed, because the
+ * machine was suspended or too busy, are skipped; a clock that is set changes nothing. Returns when
+ * the next one is due; 0: all collectors have ended. */
+static double take_due(struct runner *runner, double began)
+{
+    double next = 0;
+    for (size_t i = 0; i < runner->set->count && !stopped; i++) {
+        struct active *active = &runner->active[i];
+        const struct collector *collector = active->collector;
+        if (active->next > 0 && run_clock() >= active->next - 1e-6) {
+            bool more =
+                tick(active) && !(collector->samples && ++active->taken >= collector->samples);
+            double passed = floor((run_clock() - began) / collector->interval + 1e-6);
+            active->next = more ? began + (passed + 1) * collector->interval : 0;
+            if (!more)
+                record_close(active);
+        }
+        if (active->next > 0 && (next <= 0 || active->next < next))
+            next = active->next;
+    }
+    return runner->failed ? 0 : next;
+}
+
 static void run_period(struct runner *runner, const struct period *period)
 {
     const struct set *set = runner->set;
-    double began = run_clock(), next = began;
-    uint64_t before = runner->samples;
+    double began = run_clock();
+    for (size_t i = 0; i < set->count; i++) {
+        runner->active[i].next = began;
+        runner->active[i].taken = 0;
+    }
     while (!stopped) {
-        double now = run_clock();
         double left = (double)period->end - (double)local_now();
-        if (set->run_for && left > began + set->run_for - now)
-            left = began + set->run_for - now;
-        if (left <= 0)
+        if (set->run_for)
+            left = fmin(left, began + (double)set->run_for - run_clock());
+        double next = left > 0 ? take_due(runner, began) : 0;
+        if (next <= 0)
             return;
-        if (now >= next - 1e-6) {
-            if (!tick(runner) || (set->samples && runner->samples - before >= set->samples))
-                return;
-            next =
-                began + (floor((run_clock() - began) / set->interval + 1e-6) + 1) * set->interval;
-        }
+        if (!runner->reported)
+            report_started(runner);
         command_step(runner);
-        now = run_clock();
-        wait_for(next - now < left ? next - now : left);
+        wait_for(fmin(next - run_clock(), left));
     }
 }
 
@@ -219,7 +237,8 @@ static int run_periods(struct runner *runner)
         wait_for_begin(runner, &period);
         if (!stopped)
             run_period(runner, &period);
-        record_close(runner);
+        for (size_t i = 0; i < runner->set->count; i++)
+            record_close(&runner->active[i]);
         state_write(runner, true);
     }
     if (!any)
@@ -235,6 +254,18 @@ static int run_periods(struct runner *runner)
     return any && !runner->failed ? EXIT_GOOD : EXIT_FAILED;
 }
 
+static bool open_all(struct runner *runner)
+{
+    runner->active = calloc(runner->set->count, sizeof *runner->active);
+    for (size_t i = 0; runner->active && i < runner->set->count; i++) {
+        struct active *active = &runner->active[i];
+        *active = (struct active){.runner = runner, .collector = &runner->set->collectors[i]};
+        if (!sources_open(active))
+            return false;
+    }
+    return runner->active;
+}
+
 int runner_run(struct runner *runner)
 {
     int code = state_lock(runner);
@@ -243,8 +274,10 @@ int runner_run(struct runner *runner)
     catch_signals();
     if (!runner->user)
         umask(027); /* captures are for root and the group */
-    code = sources_open(runner) ? run_periods(runner) : EXIT_FAILED;
-    sources_close(runner);
+    code = open_all(runner) ? run_periods(runner) : EXIT_FAILED;
+    for (size_t i = 0; runner->active && i < runner->set->count; i++)
+        sources_close(&runner->active[i]);
+    free(runner->active);
     state_done(runner);
     return code;
 }

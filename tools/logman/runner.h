@@ -33,13 +33,18 @@ struct source {
 };
 
 struct command;
-struct runner {
-    const struct set *set;
-    bool user;
+struct runner;
+/* A collector that runs: its counters, and the file that is being recorded. */
+struct active {
+    struct runner *runner;
+    const struct collector *collector;
     PDH_HQUERY query;
     struct source *sources;
     size_t count;
-    double looked; /* when missing counters and old files were looked for */
+    double next;    /* when the next sample is taken; 0: it has taken all */
+    uint64_t taken; /* samples since it began */
+    double looked;  /* when missing counters and old files were looked for */
+    uint64_t samples;
 
     /* recording */
     PDH_HLOG log;
@@ -48,9 +53,15 @@ struct runner {
     uint32_t files, file_samples;
     int64_t size, growth; /* of the current file, and the most that a sample added to it */
     bool resumes;         /* the file is continued after an error */
-    uint64_t samples, lost, alerts;
-    char problem[300]; /* why samples are lost; "": they are not */
-    bool failed;       /* the first file cannot be written */
+    char problem[300];    /* why samples are lost; "": they are not */
+};
+
+struct runner {
+    const struct set *set;
+    bool user;
+    struct active *active; /* one for each collector of the set */
+    uint64_t lost, alerts;
+    bool failed; /* the first file cannot be written */
 
     struct command *commands; /* the first one runs, the others wait */
     bool reported;            /* who started the set knows that it runs */
@@ -62,41 +73,38 @@ struct runner {
 double run_clock(void); /* seconds, with the time in which the machine was suspended */
 
 /* ---- sources.c ---- */
-/* Makes the list of the set's counters; false: a message is on stderr. */
-bool sources_open(struct runner *runner);
+/* Makes the list of the collector's counters; false: a message is on stderr. */
+bool sources_open(struct active *active);
 /* Adds to the query what could not be added before. Returns whether a counter was added. */
-bool sources_add(struct runner *runner);
+bool sources_add(struct active *active);
 /* After a sample: which counters have had a value? */
-void sources_note(struct runner *runner);
+void sources_note(struct active *active);
 /* Finds the reasons why counters have no value. */
-void sources_explain(struct runner *runner);
-void sources_close(struct runner *runner);
+void sources_explain(struct active *active);
+void sources_close(struct active *active);
 
 /* ---- record.c ---- */
 /* Takes a sample, into a new file if the current one is full or old. A sample that cannot be
- * written is counted as lost, and the next one tries again. False: the set ends here; a message is
- * on stderr if runner->failed. */
-bool record_sample(struct runner *runner);
+ * written is counted as lost, and the next one tries again. False: the collector ends here; a
+ * message is on stderr if runner->failed. */
+bool record_sample(struct active *active);
 /* After counters were added to the query: the next sample has them, if the format allows it. */
-void record_more(struct runner *runner);
+void record_more(struct active *active);
 /* Closes the file and runs the set's command for it. */
-void record_close(struct runner *runner);
+void record_close(struct active *active);
 
 /* ---- files.c ---- */
 /* Returns the path of the next file, to be freed; NULL: no memory. */
-char *files_next(const struct set *set, bool user);
-/* The same without a version: its folder, and the beginning of its name. */
-char *files_base(const struct set *set, bool user);
-bool files_numbered(const struct set *set);
+char *files_next(const struct active *active);
 /* Gives a new file to the group that may read the system's captures. */
 void files_share(const struct runner *runner, const char *path);
-/* Deletes old files of the set, and the oldest ones if the disk is too full. */
-void files_clean(const struct runner *runner);
+/* Deletes old files of the collector, and the oldest ones if the disk is too full. */
+void files_clean(const struct active *active);
 
 /* ---- alert.c ---- */
 /* Parses "PATH>LIMIT" or "PATH<LIMIT"; the path is to be freed. False: it is neither. */
 bool alert_parse(const char *text, struct source *ret);
-void alert_sample(struct runner *runner);
+void alert_sample(struct active *active);
 void alert_forget(struct source *source);
 
 /* ---- command.c ---- */

@@ -80,76 +80,78 @@ char *set_path(bool user, const char *name, enum set_place place)
 
 /* ---- the elements ---- */
 
-enum element_place { IN_SET, IN_SCHEDULE, IN_COLLECTOR, IN_OURS };
-/* clang-format off */
-enum element_type {
-    TEXT, FLAG, WHOLE, LARGE, REAL, /* members; the others have rules of their own */
-    ROOT_PATH, FILE_NAME, NAME_FORMAT, NAME_PATTERN, LOG_FORMAT, CIRCULAR, INTERVAL, EXACT_INTERVAL,
-    START_DATE, START_TIME, DAYS, ENABLED, DURATION, END
-};
-/* clang-format on */
+enum element_place { IN_SET, IN_SCHEDULE, IN_COLLECTOR };
+enum element_type { TEXT, FLAG, WHOLE, REAL, DATE, CLOCK, MOMENT };
+static const double longest = 366.0 * 24 * 3600;
 
-/* In the order in which they are read: a later one may complete an earlier one. */
 /* clang-format off */
+#define SET(member) offsetof(struct set, member)
+#define COLLECTOR(member) offsetof(struct collector, member)
 static const struct element {
     const char *name;
     enum element_place place;
+    bool ours;
     enum element_type type;
     size_t member;
+    double least, most; /* of numbers */
 } elements[] = {
-    {"Segment", IN_SET, FLAG, offsetof(struct set, segment)},
-    {"SegmentMaxDuration", IN_SET, WHOLE, offsetof(struct set, new_file)},
-    {"SegmentMaxSize", IN_SET, WHOLE, offsetof(struct set, most)},
-    {"SerialNumber", IN_SET, WHOLE, offsetof(struct set, serial)},
-    {"Task", IN_SET, TEXT, offsetof(struct set, command)},
-    {"UserAccount", IN_SET, TEXT, offsetof(struct set, user)},
-    {"LogAppend", IN_COLLECTOR, FLAG, offsetof(struct set, append)},
-    {"LogOverwrite", IN_COLLECTOR, FLAG, offsetof(struct set, overwrite)},
-    {"SegmentMaxRecords", IN_COLLECTOR, WHOLE, offsetof(struct set, samples)},
-    {"EventLog", IN_COLLECTOR, FLAG, offsetof(struct set, event)},
-    {"TriggerDataCollectorSet", IN_COLLECTOR, TEXT, offsetof(struct set, start_set)},
-    {"Task", IN_COLLECTOR, TEXT, offsetof(struct set, task)},
-    {"TaskArguments", IN_COLLECTOR, TEXT, offsetof(struct set, task_arguments)},
-    {"Retention", IN_OURS, LARGE, offsetof(struct set, retention)},
-    {"KeepFree", IN_OURS, WHOLE, offsetof(struct set, keep_free)},
-    {"CommandLines", IN_OURS, FLAG, offsetof(struct set, command_lines)},
-    {"Hold", IN_OURS, WHOLE, offsetof(struct set, hold)},
-    {"Hysteresis", IN_OURS, REAL, offsetof(struct set, hysteresis)},
-    {"Pause", IN_OURS, WHOLE, offsetof(struct set, pause)},
-    {"RootPath", IN_SET, ROOT_PATH, 0},
-    {"FileName", IN_COLLECTOR, FILE_NAME, 0},
-    {"FileNameFormat", IN_COLLECTOR, NAME_FORMAT, 0},
-    {"FileNameFormatPattern", IN_COLLECTOR, NAME_PATTERN, 0},
-    {"LogFileFormat", IN_COLLECTOR, LOG_FORMAT, 0},
-    {"LogCircular", IN_COLLECTOR, CIRCULAR, 0},
-    {"SampleInterval", IN_COLLECTOR, INTERVAL, 0},
-    {"Interval", IN_OURS, EXACT_INTERVAL, 0},
-    {"StartDate", IN_SCHEDULE, START_DATE, 0},
-    {"StartTime", IN_SCHEDULE, START_TIME, 0},
-    {"Days", IN_SCHEDULE, DAYS, 0},
-    {"SchedulesEnabled", IN_SET, ENABLED, 0},
-    {"Duration", IN_SET, DURATION, 0},
-    {"End", IN_OURS, END, 0},
+    {"RootPath", IN_SET, false, TEXT, SET(folder), 0, 0},
+    {"Segment", IN_SET, false, FLAG, SET(segment), 0, 0},
+    {"SegmentMaxDuration", IN_SET, false, WHOLE, SET(new_file), 0, UINT32_MAX},
+    {"SegmentMaxSize", IN_SET, false, WHOLE, SET(most), 0, UINT32_MAX},
+    {"SerialNumber", IN_SET, false, WHOLE, SET(serial), 0, UINT32_MAX},
+    {"Task", IN_SET, false, TEXT, SET(command), 0, 0},
+    {"UserAccount", IN_SET, false, TEXT, SET(user), 0, 0},
+    {"SchedulesEnabled", IN_SET, false, FLAG, SET(enabled), 0, 0},
+    {"Duration", IN_SET, false, WHOLE, SET(duration), 0, UINT32_MAX},
+    {"StartDate", IN_SCHEDULE, false, DATE, SET(begin), 0, 0},
+    {"StartTime", IN_SCHEDULE, false, CLOCK, SET(begin), 0, 0},
+    {"Days", IN_SCHEDULE, false, WHOLE, SET(days), 0, UINT32_MAX},
+    {"Compress", IN_SET, true, FLAG, SET(compress), 0, 0},
+    {"CommandLines", IN_SET, true, FLAG, SET(command_lines), 0, 0},
+    {"End", IN_SET, true, MOMENT, SET(end), 0, 0},
+    {"KeepFree", IN_SET, true, REAL, SET(keep_free), 0, 100},
+    {"Retention", IN_SET, true, WHOLE, SET(retention), 0, 1e15},
+    {"Name", IN_COLLECTOR, false, TEXT, COLLECTOR(label), 0, 0},
+    {"FileName", IN_COLLECTOR, false, TEXT, COLLECTOR(file), 0, 0},
+    {"FileNameFormat", IN_COLLECTOR, false, WHOLE, COLLECTOR(name_format), 0, UINT32_MAX},
+    {"FileNameFormatPattern", IN_COLLECTOR, false, TEXT, COLLECTOR(pattern), 0, 0},
+    {"LogAppend", IN_COLLECTOR, false, FLAG, COLLECTOR(append), 0, 0},
+    {"LogCircular", IN_COLLECTOR, false, FLAG, COLLECTOR(circular), 0, 0},
+    {"LogFileFormat", IN_COLLECTOR, false, WHOLE, COLLECTOR(log_format), 0, 3},
+    {"LogOverwrite", IN_COLLECTOR, false, FLAG, COLLECTOR(overwrite), 0, 0},
+    {"SampleInterval", IN_COLLECTOR, false, REAL, COLLECTOR(whole_interval), 1, longest},
+    {"SegmentMaxRecords", IN_COLLECTOR, false, WHOLE, COLLECTOR(samples), 0, UINT32_MAX},
+    {"EventLog", IN_COLLECTOR, false, FLAG, COLLECTOR(event), 0, 0},
+    {"TriggerDataCollectorSet", IN_COLLECTOR, false, TEXT, COLLECTOR(start_set), 0, 0},
+    {"Task", IN_COLLECTOR, false, TEXT, COLLECTOR(task), 0, 0},
+    {"TaskArguments", IN_COLLECTOR, false, TEXT, COLLECTOR(task_arguments), 0, 0},
+    {"Hold", IN_COLLECTOR, true, WHOLE, COLLECTOR(hold), 0, UINT32_MAX},
+    {"Hysteresis", IN_COLLECTOR, true, REAL, COLLECTOR(hysteresis), 0, 100},
+    {"Interval", IN_COLLECTOR, true, REAL, COLLECTOR(exact_interval), 0.001, longest},
+    {"Pause", IN_COLLECTOR, true, WHOLE, COLLECTOR(pause), 0, UINT32_MAX},
 };
 /* clang-format on */
 
+/* The member of the set, or of one of its collectors. */
+static void *member_of(const struct set *set, const struct element *element, size_t collector)
+{
+    char *base = element->place == IN_COLLECTOR ? (char *)&set->collectors[collector] : (char *)set;
+    return base + element->member;
+}
+
+static size_t count_of(const struct set *set, const struct element *element)
+{
+    return element->place == IN_COLLECTOR ? set->count : 1;
+}
+
 /* Parses a decimal number, or a hexadecimal one after 0x. */
-static bool parse_number(const char *text, uint64_t most, uint64_t *ret)
+static bool parse_whole(const char *text, double most, uint64_t *ret)
 {
     char *end;
     errno = 0;
     *ret = strtoull(text, &end, strncasecmp(text, "0x", 2) == 0 ? 16 : 10);
-    return isdigit((unsigned char)*text) && !errno && !*end && *ret <= most;
-}
-
-/* Windows writes -1 for true. */
-static bool parse_flag(const char *text, bool *ret)
-{
-    uint64_t number = strcasecmp(text, "true") == 0;
-    bool word = number || strcasecmp(text, "false") == 0;
-    bool good = word || parse_number(text + (*text == '-'), UINT32_MAX, &number);
-    *ret = number != 0;
-    return good;
+    return isdigit((unsigned char)*text) && !errno && !*end && (double)*ret <= most;
 }
 
 static bool parse_real(const char *text, double least, double most, double *ret)
@@ -157,6 +159,16 @@ static bool parse_real(const char *text, double least, double most, double *ret)
     char *end;
     *ret = strtod(text, &end);
     return isdigit((unsigned char)*text) && !*end && *ret >= least && *ret <= most;
+}
+
+/* Windows writes -1 for true. */
+static bool parse_flag(const char *text, bool *ret)
+{
+    uint64_t number = strcasecmp(text, "true") == 0;
+    bool word = number || strcasecmp(text, "false") == 0;
+    bool good = word || parse_whole(text + (*text == '-'), UINT32_MAX, &number);
+    *ret = number;
+    return good;
 }
 
 /* Parses a local time as seconds since 1970. */
@@ -170,226 +182,70 @@ static bool parse_time(const char *date, const char *clock, int64_t *ret)
     return true;
 }
 
-static bool read_member(struct set *set, const struct element *element, const char *text)
+static bool read_value(void *member, const struct element *element, const char *text)
 {
-    void *member = (char *)set + element->member;
-    uint64_t number;
+    int64_t time;
     switch (element->type) {
     case TEXT:
         return (*(char **)member = strdup(text)) != NULL;
     case FLAG:
         return parse_flag(text, member);
     case REAL:
-        return parse_real(text, 0, 100, member);
-    case LARGE:
-        return parse_number(text, INT64_MAX, member);
-    default:
-        if (!parse_number(text, UINT32_MAX, &number))
+        return parse_real(text, element->least, element->most, member);
+    case WHOLE:
+        return parse_whole(text, element->most, member);
+    case CLOCK: /* of the date that was read before */
+        if (!*(int64_t *)member || !parse_time("1970-01-01", text, &time))
             return false;
-        *(uint32_t *)member = (uint32_t)number;
+        *(int64_t *)member += time;
         return true;
+    default:
+        return parse_time(text, "", member);
     }
 }
 
-/* Folders of Windows, such as %systemdrive%\PerfLogs, stand for the default folder. */
-static bool read_path(struct set *set, enum element_type type, const char *text)
-{
-    char *path = set->output;
-    if (type == FILE_NAME && !set_name_valid(text))
-        return false;
-    if (type == FILE_NAME || *text == '/') {
-        set->output = text_format("%s%s%s", path ? path : "", text, type == ROOT_PATH ? "/" : "");
-        free(path);
-    }
-    return true;
-}
+/* ---- elements that say something only together ---- */
 
 /* Any other form of a date in a file's name becomes _MMDDHHMM. */
-static bool read_name_format(struct set *set, const char *text)
+static enum set_version version_of(uint64_t name_format, const char *pattern)
 {
     enum { SERIAL = 0x200, PATTERN_OR_DATE = 0x7D01 };
-    uint64_t format;
-    bool good = parse_number(text, UINT32_MAX, &format);
-    set->version = (format & SERIAL)            ? VERSION_NUMBER
-                   : (format & PATTERN_OR_DATE) ? VERSION_MONTH_DAY_HOUR_MINUTE
-                                                : VERSION_NONE;
-    return good;
+    if (!(name_format & (SERIAL | PATTERN_OR_DATE)))
+        return VERSION_NONE;
+    return name_format & SERIAL || (pattern && strchr(pattern, 'N'))
+               ? VERSION_NUMBER
+               : VERSION_MONTH_DAY_HOUR_MINUTE;
 }
 
-static bool read_log_format(struct set *set, enum element_type type, const char *text)
+static void settle(struct set *set)
 {
-    static const enum set_format formats[] = {SET_CSV, SET_TSV, SET_BIN, SET_BIN};
-    uint64_t format;
-    bool circular;
-    if (type == CIRCULAR) {
-        if (!parse_flag(text, &circular))
-            return false;
-        if (circular && set->format == SET_BIN)
-            set->format = SET_BINCIRC;
-        return true;
-    }
-    if (!parse_number(text, 3, &format) || format == 2) /* 2: a database */
-        return false;
-    set->format = formats[format];
-    return true;
-}
-
-static bool read_schedule(struct set *set, enum element_type type, const char *text)
-{
-    uint64_t number;
-    bool enabled;
-    switch (type) {
-    case START_DATE:
-        return parse_time(text, "", &set->begin);
-    case START_TIME: {
-        int64_t clock;
-        if (!set->begin || !parse_time("1970-01-01", text, &clock))
-            return false;
-        set->begin += clock;
-        return true;
-    }
-    case DAYS:
-        if (!parse_number(text, UINT32_MAX, &number))
-            return false;
-        set->repeat = number && set->begin;
-        return true;
-    case ENABLED:
-        if (!parse_flag(text, &enabled))
-            return false;
-        if (!enabled)
-            set->begin = set->repeat = 0;
-        return true;
-    case DURATION:
-        if (!parse_number(text, UINT32_MAX, &number))
-            return false;
-        if (set->repeat && number)
-            set->end = set->begin + (int64_t)number;
-        else
-            set->run_for = (uint32_t)number;
-        return true;
-    default:
-        set->run_for = 0;
-        return parse_time(text, "", &set->end);
-    }
-}
-
-static bool read_element(struct set *set, const struct element *element, const char *text)
-{
-    double exact;
-    switch (element->type) {
-    case ROOT_PATH:
-    case FILE_NAME:
-        return read_path(set, element->type, text);
-    case NAME_FORMAT:
-        return read_name_format(set, text);
-    case NAME_PATTERN:
-        if (set->version != VERSION_NONE && strchr(text, 'N'))
-            set->version = VERSION_NUMBER;
-        return true;
-    case LOG_FORMAT:
-    case CIRCULAR:
-        return read_log_format(set, element->type, text);
-    case INTERVAL:
-        return parse_real(text, 1, 366.0 * 24 * 3600, &set->interval);
-    case EXACT_INTERVAL:
-        if (!parse_real(text, 0.001, 366.0 * 24 * 3600, &exact))
-            return false;
-        if (ceil(exact) == set->interval) /* else a program has changed SampleInterval alone */
-            set->interval = exact;
-        return true;
-    default:
-        return element->type <= REAL ? read_member(set, element, text)
-                                     : read_schedule(set, element->type, text);
-    }
-}
-
-/* ---- the same members as text: to be freed; NULL: no memory ---- */
-
-static char *print_member(const struct set *set, const struct element *element)
-{
-    const void *member = (const char *)set + element->member;
-    const char *text = element->type == TEXT ? *(char *const *)member : NULL;
-    switch (element->type) {
-    case TEXT:
-        return strdup(text ? text : "");
-    case FLAG:
-        return strdup(*(const bool *)member ? "-1" : "0");
-    case REAL:
-        return text_format("%.15g", *(const double *)member);
-    case LARGE:
-        return text_format("%llu", (unsigned long long)*(const uint64_t *)member);
-    default:
-        return text_format("%lu", (unsigned long)*(const uint32_t *)member);
-    }
-}
-
-static char *print_time(int64_t time, const char *format)
-{
-    char text[32] = "";
-    time_t seconds = time;
-    struct tm parts = {0};
-    if (time)
-        strftime(text, sizeof text, format, gmtime_r(&seconds, &parts));
-    return strdup(text);
-}
-
-/* Windows has the time when a set begins and how long it runs; the time of its end is ours. */
-static char *print_schedule(const struct set *set, enum element_type type)
-{
-    const int64_t day = 24 * 3600;
-    int64_t length = set->begin && set->end ? set->end - set->begin : set->run_for;
-    switch (type) {
-    case START_DATE:
-        return print_time(set->begin, "%m/%d/%Y");
-    case START_TIME:
-        return print_time(set->begin, "%H:%M:%S");
-    case DAYS:
-        return strdup(set->repeat ? "127" : set->begin ? "0" : "");
-    case ENABLED:
-        return strdup(set->begin ? "-1" : "0");
-    case DURATION:
-        return text_format("%lld", (long long)(set->repeat ? (length % day + day) % day : length));
-    default:
-        return print_time(set->end, "%Y-%m-%d %H:%M:%S");
-    }
-}
-
-static char *print_path(const struct set *set, enum element_type type)
-{
-    const char *output = set->output ? set->output : "", *slash = strrchr(output, '/');
-    if (type == FILE_NAME)
-        return strdup(slash ? slash + 1 : output);
-    return slash ? strndup(output, slash > output ? (size_t)(slash - output) : 1) : strdup("");
-}
-
-static char *print_element(const struct set *set, const struct element *element)
-{
-    static const char *const patterns[] = {"", "\\_NNNNNN", "\\_MMddHHmm"};
-    static const char *const formats[] = {"3", "3", "0", "1"};
-    bool whole = set->interval == ceil(set->interval);
-    switch (element->type) {
-    case ROOT_PATH:
-    case FILE_NAME:
-        return print_path(set, element->type);
-    case NAME_FORMAT:
-        return strdup(set->version == VERSION_NONE ? "0" : "1");
-    case NAME_PATTERN:
-        return strdup(patterns[set->version]);
-    case LOG_FORMAT:
-        return strdup(formats[set->format]);
-    case CIRCULAR:
-        return strdup(set->format == SET_BINCIRC ? "-1" : "0");
-    case INTERVAL:
-        return text_format("%.15g", ceil(set->interval));
-    case EXACT_INTERVAL:
-        return whole ? strdup("") : text_format("%.15g", set->interval);
-    default:
-        return element->type <= REAL ? print_member(set, element)
-                                     : print_schedule(set, element->type);
+    if (!set->enabled)
+        set->begin = 0;
+    set->repeat = set->days && set->begin;
+    if (!set->end && !set->repeat)
+        set->run_for = set->duration;
+    else if (!set->end && set->duration)
+        set->end = set->begin + (int64_t)set->duration;
+    for (struct collector *at = set->collectors; at < set->collectors + set->count; at++) {
+        at->version = version_of(at->name_format, at->pattern);
+        at->format = at->log_format == 0   ? SET_CSV
+                     : at->log_format == 1 ? SET_TSV
+                     : at->circular        ? SET_BINCIRC
+                                           : SET_BIN;
+        /* unless a program has changed SampleInterval alone */
+        bool exact = ceil(at->exact_interval) == at->whole_interval;
+        at->interval = exact ? at->exact_interval : at->whole_interval;
     }
 }
 
 /* ---- the document ---- */
+
+static const struct {
+    const char *collector, *counter, *display;
+} names[] = {
+    [SET_COUNTER] = {"PerformanceCounterDataCollector", "Counter", "CounterDisplayName"},
+    [SET_ALERT] = {"AlertDataCollector",              "Alert",   "AlertDisplayName"  },
+};
 
 static bool is_element(const xmlNode *node, const char *name, bool ours)
 {
@@ -398,12 +254,16 @@ static bool is_element(const xmlNode *node, const char *name, bool ours)
     return (node->ns && strcmp((const char *)node->ns->href, OURS) == 0) == ours;
 }
 
-static xmlNode *child(const xmlNode *parent, const char *name, bool ours)
+static xmlNode *next_of(xmlNode *node, const char *name, bool ours)
 {
-    xmlNode *node = parent ? parent->children : NULL;
     while (node && !is_element(node, name, ours))
         node = node->next;
     return node;
+}
+
+static xmlNode *child(const xmlNode *parent, const char *name, bool ours)
+{
+    return parent ? next_of(parent->children, name, ours) : NULL;
 }
 
 /* Returns the element's text without blanks around it, to be freed. NULL: no element, or no
@@ -420,106 +280,104 @@ static char *text_of(const xmlNode *node)
     return copy;
 }
 
-/* The element of the document that has the elements of a place; NULL: none. */
-static xmlNode *place_node(const xmlDoc *document, enum element_place place)
+/* The element that has the elements of a place; NULL: none. */
+static xmlNode *parent_of(const struct set *set, enum element_place place,
+                          const struct collector *collector)
 {
-    xmlNode *root = xmlDocGetRootElement(document);
-    xmlNode *counters = child(root, "PerformanceCounterDataCollector", false);
-    return place == IN_SCHEDULE    ? child(root, "Schedule", false)
-           : place != IN_COLLECTOR ? root
-           : counters              ? counters
-                                   : child(root, "AlertDataCollector", false);
+    xmlNode *root = xmlDocGetRootElement(set->document);
+    return place == IN_COLLECTOR  ? collector->node
+           : place == IN_SCHEDULE ? child(root, "Schedule", false)
+                                  : root;
 }
 
-static xmlNode *add_element(xmlNode *parent, const char *name, xmlNs *ns, const char *text)
+static xmlNode *add_element(const struct set *set, xmlNode *parent, const char *name, xmlNs *ns,
+                            const char *text)
 {
-    xmlNode *node = xmlNewDocNode(parent->doc, ns, XML(name), NULL);
-    xmlNode *collector = place_node(parent->doc, IN_COLLECTOR);
+    xmlNode *node = xmlNewDocNode(set->document, ns, XML(name), NULL);
+    xmlNode *collector = set->collectors[0].node;
     xmlNodeAddContent(node, XML(text));
-    /* what belongs to the set comes before its collector */
+    /* what belongs to the set comes before its collectors */
     return collector->parent == parent ? xmlAddPrevSibling(collector, node)
                                        : xmlAddChild(parent, node);
 }
 
-/* Sets the element's text. "" removes an element of a schedule, "" and "0" one of ours. */
-static void put(xmlDoc *document, const struct element *element, const char *text)
+static void remove_element(xmlNode *node)
 {
-    xmlNode *root = xmlDocGetRootElement(document), *parent = place_node(document, element->place);
-    bool ours = element->place == IN_OURS;
-    xmlNode *node = child(parent, element->name, ours);
-    if (ours && strcmp(text, "0") == 0)
-        text = "";
-    if (node && !*text && (ours || element->place == IN_SCHEDULE)) {
-        xmlUnlinkNode(node);
-        xmlFreeNode(node);
+    xmlUnlinkNode(node);
+    xmlFreeNode(node);
+}
+
+static const struct element *element_of(const char *name, bool of_collector)
+{
+    const struct element *element = elements;
+    while ((element->place == IN_COLLECTOR) != of_collector || strcmp(element->name, name) != 0)
+        element++;
+    return element;
+}
+
+char *set_get(const struct set *set, const struct collector *collector, const char *name)
+{
+    const struct element *element = element_of(name, collector);
+    return text_of(child(parent_of(set, element->place, collector), name, element->ours));
+}
+
+void set_put(struct set *set, const struct collector *collector, const char *name, const char *text)
+{
+    const struct element *element = element_of(name, collector);
+    xmlNode *root = xmlDocGetRootElement(set->document);
+    xmlNode *parent = parent_of(set, element->place, collector);
+    xmlNode *node = child(parent, name, element->ours);
+    bool optional = element->ours || element->place == IN_SCHEDULE;
+    bool none = !*text || (optional && strcmp(text, "0") == 0);
+    if (node && none && optional) {
+        remove_element(node);
     } else if (node) {
         xmlNodeSetContent(node, NULL);
         xmlNodeAddContent(node, XML(text));
-    } else if (*text) {
-        xmlNs *ns = ours ? xmlSearchNsByHref(document, root, XML(OURS)) : root->ns;
-        if (ours && !ns)
+    } else if (!none) {
+        xmlNs *ns = element->ours ? xmlSearchNsByHref(set->document, root, XML(OURS)) : root->ns;
+        if (element->ours && !ns)
             ns = xmlNewNs(root, XML(OURS), XML("openperflib"));
         if (!parent)
-            parent = add_element(root, "Schedule", ns, "");
-        add_element(parent, element->name, ns, text);
+            parent = add_element(set, root, "Schedule", ns, "");
+        add_element(set, parent, name, ns, text);
     }
 }
 
-static bool same_counters(const struct set *set, const struct set *other)
+void set_put_counters(struct set *set, const struct text_list *counters)
 {
-    bool same = set->counters.count == other->counters.count;
-    for (size_t i = 0; same && i < set->counters.count; i++)
-        same = strcmp(set->counters.texts[i], other->counters.texts[i]) == 0;
-    return same;
-}
-
-static void put_counters(const struct set *set)
-{
-    static const char *const names[][2] = {
-        {"Counter", "CounterDisplayName"},
-        {"Alert",   "AlertDisplayName"  },
-    };
-    xmlNode *collector = place_node(set->document, IN_COLLECTOR);
-    for (xmlNode *node = collector->children, *next; node; node = next) {
+    xmlNode *parent = set->collectors->node;
+    for (xmlNode *node = parent->children, *next; node; node = next) {
         next = node->next;
-        if (is_element(node, names[set->kind][0], false) ||
-            is_element(node, names[set->kind][1], false)) {
-            xmlUnlinkNode(node);
-            xmlFreeNode(node);
-        }
+        if (is_element(node, names[set->kind].counter, false) ||
+            is_element(node, names[set->kind].display, false))
+            remove_element(node);
     }
-    for (size_t i = 0; i < set->counters.count; i++)
-        add_element(collector, names[set->kind][0], collector->ns, set->counters.texts[i]);
+    for (size_t i = 0; i < counters->count; i++)
+        add_element(set, parent, names[set->kind].counter, parent->ns, counters->texts[i]);
 }
 
 /* ---- sets ---- */
 
-static void clear(struct set *set)
+/* Frees the members that are read from the document. */
+static void forget(struct set *set)
 {
     for (size_t i = 0; i < COUNT(elements); i++)
-        if (elements[i].type == TEXT)
-            free(*(char **)((char *)set + elements[i].member));
-    free(set->name);
-    free(set->output);
-    text_list_done(&set->counters);
+        for (size_t j = 0; elements[i].type == TEXT && j < count_of(set, &elements[i]); j++)
+            free(*(char **)member_of(set, &elements[i], j));
+    for (size_t i = 0; i < set->count; i++)
+        text_list_done(&set->collectors[i].counters);
+    free(set->collectors);
 }
 
 void set_free(struct set *set)
 {
     if (set) {
-        clear(set);
+        forget(set);
         xmlFreeDoc(set->document);
+        free(set->name);
         free(set);
     }
-}
-
-bool set_is_threshold(const char *text)
-{
-    const char *sign = text + strlen(text);
-    char *end = NULL;
-    while (sign > text && *sign != '<' && *sign != '>')
-        sign--;
-    return sign > text && isfinite(strtod(sign + 1, &end)) && end != sign + 1 && !*end;
 }
 
 static bool fail(char why[static SET_WHY], const char *element, const char *text)
@@ -528,45 +386,66 @@ static bool fail(char why[static SET_WHY], const char *element, const char *text
     return false;
 }
 
-static bool read_counters(struct set *set, const xmlNode *collector, char why[static SET_WHY])
+static bool read_collector(struct set *set, xmlNode *node, char why[static SET_WHY])
 {
-    const char *name = set->kind == SET_ALERT ? "Alert" : "Counter";
-    for (const xmlNode *node = collector->children; node; node = node->next) {
-        FREE_AUTO char *path = is_element(node, name, false) ? text_of(node) : NULL;
-        if (!path || !*path)
-            continue;
-        if (set->kind == SET_ALERT && !set_is_threshold(path))
+    struct collector *grown = reallocarray(set->collectors, set->count + 1, sizeof *grown);
+    const char *name = names[set->kind].counter;
+    double limit;
+    if (!grown)
+        return false;
+    set->collectors = grown;
+    struct collector *collector = &grown[set->count++];
+    *collector = (struct collector){.node = node, .whole_interval = 15, .log_format = 3};
+    for (node = child(node, name, false); node; node = next_of(node->next, name, false)) {
+        FREE_AUTO char *path = text_of(node);
+        if (path && *path && set->kind == SET_ALERT && !text_limit(path, &limit))
             return fail(why, name, path);
-        if (!text_list_add(&set->counters, path))
+        if (!path || (*path && !text_list_add(&collector->counters, path)))
             return false;
     }
     return true;
 }
 
-/* Fills the members from the document; false: `why` has the reason. */
-static bool read_document(struct set *set, char why[static SET_WHY])
+static bool read_collectors(struct set *set, char why[static SET_WHY])
 {
-    const xmlNode *root = xmlDocGetRootElement(set->document);
-    const xmlNode *collector = place_node(set->document, IN_COLLECTOR);
-    if (!root || !is_element(root, "DataCollectorSet", false) || !collector) {
+    xmlNode *root = xmlDocGetRootElement(set->document);
+    set->kind = child(root, names[SET_COUNTER].collector, false) ? SET_COUNTER : SET_ALERT;
+    const char *name = names[set->kind].collector;
+    xmlNode *node = child(root, name, false);
+    if (!node || !is_element(root, "DataCollectorSet", false)) {
         snprintf(why, SET_WHY, "it is no DataCollectorSet with a collector of counters or alerts");
         return false;
     }
-    set->kind = is_element(collector, "AlertDataCollector", false) ? SET_ALERT : SET_COUNTER;
-    set->serial = 1;
-    set->interval = 15;
-    for (size_t i = 0; i < COUNT(elements); i++) {
-        const struct element *element = &elements[i];
-        const xmlNode *parent = place_node(set->document, element->place);
-        FREE_AUTO char *text = text_of(child(parent, element->name, element->place == IN_OURS));
-        if (text && *text && !read_element(set, element, text))
-            return fail(why, element->name, text);
+    for (; node; node = next_of(node->next, name, false))
+        if (!read_collector(set, node, why))
+            return false;
+    return true;
+}
+
+bool set_read(struct set *set, char why[static SET_WHY])
+{
+    forget(set);
+    *set = (struct set){.name = set->name, .document = set->document, .serial = 1, .enabled = true};
+    if (!read_collectors(set, why))
+        return false;
+    for (size_t i = 0; i < COUNT(elements); i++)
+        for (size_t j = 0; j < count_of(set, &elements[i]); j++) {
+            const struct element *element = &elements[i];
+            const struct collector *collector = &set->collectors[j];
+            FREE_AUTO char *text =
+                set_get(set, element->place == IN_COLLECTOR ? collector : NULL, element->name);
+            if (text && *text && !read_value(member_of(set, element, j), element, text))
+                return fail(why, element->name, text);
+        }
+    settle(set);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct collector *collector = &set->collectors[i];
+        if (collector->file && !set_name_valid(collector->file))
+            return fail(why, "FileName", collector->file);
+        if (collector->log_format == 2)
+            return fail(why, "LogFileFormat", "2"); /* a database */
     }
-    if (set->output && set->output[strlen(set->output) - 1] == '/')
-        read_path(set, FILE_NAME, set->name);
-    set->most_unit = set->most ? UNIT_MIB : UNIT_NONE;
-    set->new_unit = set->new_file ? UNIT_SECONDS : UNIT_NONE;
-    return read_counters(set, collector, why);
+    return true;
 }
 
 /* A document type could define entities, which may refer to files or grow without limit. */
@@ -613,7 +492,7 @@ struct set *set_parse(const char *name, const void *data, size_t size, char why[
     struct set *set = calloc(1, sizeof *set);
     snprintf(why, SET_WHY, "%s", size > SET_FILE_MOST ? "it is larger than 1 MiB" : "no memory");
     if (set && size <= SET_FILE_MOST && (set->name = strdup(name)) &&
-        (set->document = parse_document(data, size, why)) && read_document(set, why))
+        (set->document = parse_document(data, size, why)) && set_read(set, why))
         return set;
     set_free(set);
     return NULL;
@@ -624,6 +503,8 @@ struct set *set_new(const char *name, enum set_kind kind)
     static const char *const texts[] = {
         [SET_COUNTER] = "<DataCollectorSet><PerformanceCounterDataCollector>"
                         "<DataCollectorType>0</DataCollectorType><Name>DataCollector01</Name>"
+                        "<FileNameFormat>1</FileNameFormat>"
+                        "<FileNameFormatPattern>\\_NNNNNN</FileNameFormatPattern>"
                         "<SampleInterval>15</SampleInterval><LogFileFormat>3</LogFileFormat>"
                         "</PerformanceCounterDataCollector></DataCollectorSet>",
         [SET_ALERT] =
@@ -634,60 +515,42 @@ struct set *set_new(const char *name, enum set_kind kind)
     return set_parse(name, texts[kind], strlen(texts[kind]), why);
 }
 
-/* Do both have the same members? If not, and `document` is not NULL, it gets those of `set`. */
-static bool compare(const struct set *set, const struct set *other, xmlDoc *document)
-{
-    bool same = same_counters(set, other);
-    if (!same && document)
-        put_counters(set);
-    for (size_t i = 0; i < COUNT(elements); i++) {
-        FREE_AUTO char *text = print_element(set, &elements[i]);
-        FREE_AUTO char *old = print_element(other, &elements[i]);
-        if (text && old && strcmp(text, old) == 0)
-            continue;
-        same = false;
-        if (text && document)
-            put(document, &elements[i], text);
-    }
-    return same;
-}
-
 void *set_print(struct set *set, size_t *ret_size)
 {
-    static const struct element name = {"Name", IN_SET, TEXT, offsetof(struct set, name)};
     char why[SET_WHY];
-    struct set old = {.name = strdup(set->name), .document = set->document};
-    if (old.name && read_document(&old, why)) {
-        compare(set, &old, set->document);
-        put(set->document, &name, set->name);
-    }
-    clear(&old);
+    xmlNode *root = xmlDocGetRootElement(set->document), *name = child(root, "Name", false);
     xmlChar *text = NULL;
     int size = 0;
+    if (!name)
+        name = add_element(set, root, "Name", root->ns, "");
+    xmlNodeSetContent(name, NULL);
+    xmlNodeAddContent(name, XML(set->name));
     xmlDocDumpFormatMemoryEnc(set->document, &text, &size, "UTF-8", 1);
     struct set *again = text ? set_parse(set->name, text, (size_t)size, why) : NULL;
-    bool same = again && compare(set, again, NULL);
-    set_free(again);
     *ret_size = (size_t)size;
-    if (same)
-        return text;
-    xmlFree(text);
-    return NULL;
+    if (!again) {
+        xmlFree(text);
+        text = NULL;
+    }
+    set_free(again);
+    return text;
 }
 
 /* ---- files ---- */
 
-static int complain(const char *name, const char *what)
+int set_complain(const char *name, const char *what, int code)
 {
     fprintf(stderr, "logman: %s: %s\n", text_seen(name), text_seen(what));
-    return EXIT_FAILED;
+    return code;
 }
 
 static int complain_status(const char *name, LSTATUS status)
 {
     bool missing = status == ERROR_FILE_NOT_FOUND || status == ERROR_PATH_NOT_FOUND;
-    complain(name, status_text(status));
-    return missing ? EXIT_MISSING : status == ERROR_ACCESS_DENIED ? EXIT_NO_RIGHTS : EXIT_FAILED;
+    return set_complain(name, status_text(status),
+                        missing                         ? EXIT_MISSING
+                        : status == ERROR_ACCESS_DENIED ? EXIT_NO_RIGHTS
+                                                        : EXIT_FAILED);
 }
 
 static int read_set(const char *name, const char *path, struct set **ret)
@@ -697,18 +560,19 @@ static int read_set(const char *name, const char *path, struct set **ret)
     const char *kind = file_kind(path);
     LSTATUS status = kind ? ERROR_SUCCESS : file_read_most(AT_FDCWD, path, SET_FILE_MOST, &bytes);
     if (kind || status)
-        return kind ? complain(path, kind) : complain_status(path, status);
+        return kind ? set_complain(path, kind, EXIT_FAILED) : complain_status(path, status);
     *ret = set_parse(name, bytes.data ? bytes.data : "", bytes.len, why);
-    return *ret ? EXIT_GOOD : complain(path, why);
+    return *ret ? EXIT_GOOD : set_complain(path, why, EXIT_FAILED);
 }
 
 int set_import(const char *name, const char *path, struct set **ret)
 {
     int code = read_set(name, path, ret);
-    const xmlNode *used = code ? NULL : place_node((*ret)->document, IN_COLLECTOR);
-    for (const xmlNode *node = used ? used->parent->children : NULL; node; node = node->next)
-        if (node != used && node->type == XML_ELEMENT_NODE &&
-            strstr((const char *)node->name, "DataCollector"))
+    const struct collector *first = code ? NULL : (*ret)->collectors;
+    const xmlNode *node = first ? ((xmlNode *)first->node)->parent->children : NULL;
+    for (; node; node = node->next)
+        if (node->type == XML_ELEMENT_NODE && strstr((const char *)node->name, "DataCollector") &&
+            !is_element(node, names[(*ret)->kind].collector, false))
             fprintf(stderr, "logman: %s: line %ld: another collector, %s, is kept but not run\n",
                     text_seen(path), xmlGetLineNo(node), text_seen((const char *)node->name));
     return code;
@@ -719,8 +583,8 @@ int set_load(bool user, const char *name, struct set **ret)
     FREE_AUTO char *path = set_name_valid(name) ? set_path(user, name, PLACE_SET) : NULL;
     if (path && (access(path, F_OK) == 0 || errno == EACCES))
         return read_set(name, path, ret);
-    complain(name, "no such data collector set; 'logman query' lists them");
-    return EXIT_MISSING;
+    return set_complain(name, "no such data collector set; 'logman query' lists them",
+                        EXIT_MISSING);
 }
 
 static const char unprintable[] = "it has text that an XML file of 1 MiB cannot have";
@@ -731,7 +595,7 @@ int set_export(struct set *set, const char *path)
     void *text = set_print(set, &size);
     FILE *file = text ? output_file_open("logman", path) : NULL;
     if (!text)
-        return complain(set->name, unprintable);
+        return set_complain(set->name, unprintable, EXIT_FAILED);
     if (file)
         fwrite(text, 1, size, file);
     xmlFree(text);
@@ -743,11 +607,11 @@ int set_save(struct set *set, bool user)
     FREE_AUTO char *folder = set_path(user, NULL, PLACE_SET);
     FREE_AUTO char *path = set_path(user, set->name, PLACE_SET);
     if (!folder || !path)
-        return complain(set->name, "there is no home folder");
+        return set_complain(set->name, "there is no home folder", EXIT_FAILED);
     size_t size;
     void *text = set_print(set, &size);
     if (!text)
-        return complain(set->name, unprintable);
+        return set_complain(set->name, unprintable, EXIT_FAILED);
     LSTATUS status = file_make_folders(folder, user ? 0700 : 0755);
     if (!status)
         status = file_replace(AT_FDCWD, path, 0640, text, size, NULL, NULL);

@@ -23,16 +23,17 @@ static bool add_source(struct source *source, const struct set *set, const char 
     return source->path;
 }
 
-bool sources_open(struct runner *runner)
+bool sources_open(struct active *active)
 {
-    const struct set *set = runner->set;
-    runner->sources = calloc(set->counters.count + 1, sizeof *runner->sources);
-    if (!runner->sources || PdhOpenQueryA(NULL, 0, &runner->query))
+    const struct set *set = active->runner->set;
+    const struct text_list *counters = &active->collector->counters;
+    active->sources = calloc(counters->count + 1, sizeof *active->sources);
+    if (!active->sources || PdhOpenQueryA(NULL, 0, &active->query))
         return false;
-    for (size_t i = 0; i < set->counters.count; i++, runner->count++)
-        if (!add_source(&runner->sources[i], set, set->counters.texts[i]))
+    for (size_t i = 0; i < counters->count; i++, active->count++)
+        if (!add_source(&active->sources[i], set, counters->texts[i]))
             return false;
-    sources_add(runner);
+    sources_add(active);
     return true;
 }
 
@@ -64,18 +65,18 @@ static bool is_command_line(const char *path)
            strcasestr(path, "\\Process Details(");
 }
 
-static bool add_paths(struct runner *runner, struct source *source)
+static bool add_paths(struct active *active, struct source *source)
 {
     char *list = expand(source->path, &source->status);
     for (const char *path = list; path && *path; path += strlen(path) + 1) {
         PDH_HCOUNTER handle = NULL;
-        if (is_command_line(path) && !runner->set->command_lines) {
+        if (is_command_line(path) && !active->runner->set->command_lines) {
             snprintf(
                 source->reason, sizeof source->reason,
                 "command lines may contain passwords: they are recorded only with --command-lines");
             continue;
         }
-        source->status = PdhAddCounterA(runner->query, path, 0, &handle);
+        source->status = PdhAddCounterA(active->query, path, 0, &handle);
         PDH_HCOUNTER *grown =
             handle ? reallocarray(source->handles, source->count + 1, sizeof *grown) : NULL;
         if (!grown)
@@ -87,12 +88,12 @@ static bool add_paths(struct runner *runner, struct source *source)
     return source->count;
 }
 
-bool sources_add(struct runner *runner)
+bool sources_add(struct active *active)
 {
     bool added = false;
-    for (size_t i = 0; i < runner->count; i++)
-        if (!runner->sources[i].count)
-            added |= add_paths(runner, &runner->sources[i]);
+    for (size_t i = 0; i < active->count; i++)
+        if (!active->sources[i].count)
+            added |= add_paths(active, &active->sources[i]);
     return added;
 }
 
@@ -110,17 +111,17 @@ static bool has_value(struct source *source)
     return false;
 }
 
-void sources_note(struct runner *runner)
+void sources_note(struct active *active)
 {
-    for (size_t i = 0; i < runner->count; i++)
-        runner->sources[i].seen = runner->sources[i].seen || has_value(&runner->sources[i]);
+    for (size_t i = 0; i < active->count; i++)
+        active->sources[i].seen = active->sources[i].seen || has_value(&active->sources[i]);
 }
 
-void sources_explain(struct runner *runner)
+void sources_explain(struct active *active)
 {
     char similar[256];
-    for (size_t i = 0; i < runner->count; i++) {
-        struct source *source = &runner->sources[i];
+    for (size_t i = 0; i < active->count; i++) {
+        struct source *source = &active->sources[i];
         if (source->seen || (!source->status && *source->reason))
             continue;
         PDH_STATUS status = missing_part(source->path, source->status, similar, sizeof similar);
@@ -129,14 +130,14 @@ void sources_explain(struct runner *runner)
     }
 }
 
-void sources_close(struct runner *runner)
+void sources_close(struct active *active)
 {
-    if (runner->query)
-        PdhCloseQuery(runner->query);
-    for (size_t i = 0; i < runner->count; i++) {
-        alert_forget(&runner->sources[i]);
-        free(runner->sources[i].path);
-        free(runner->sources[i].handles);
+    if (active->query)
+        PdhCloseQuery(active->query);
+    for (size_t i = 0; i < active->count; i++) {
+        alert_forget(&active->sources[i]);
+        free(active->sources[i].path);
+        free(active->sources[i].handles);
     }
-    free(runner->sources);
+    free(active->sources);
 }

@@ -60,20 +60,28 @@ int state_lock(struct runner *runner)
     return EXIT_FAILED;
 }
 
+static void print_active(const struct active *active, FILE *out)
+{
+    if (active->file)
+        fprintf(out, "file %s\n", active->file);
+    if (*active->problem)
+        fprintf(out, "problem %s\n", active->problem);
+    for (size_t i = 0; i < active->count; i++)
+        if (!active->sources[i].seen && *active->sources[i].reason)
+            fprintf(out, "missing %s: %s\n", active->sources[i].path, active->sources[i].reason);
+}
+
 static void print_state(const struct runner *runner, FILE *out)
 {
     const char *unit = getenv("SYSTEMD_EXEC_PID");
+    unsigned long long samples = 0;
+    for (size_t i = 0; i < runner->set->count; i++)
+        samples += runner->active[i].samples;
     fprintf(out, "pid %d\nsince %lld\nunit %d\nsamples %llu\nlost %llu\nalerts %llu\n",
-            (int)getpid(), (long long)runner->since, unit && atoi(unit) == (int)getpid(),
-            (unsigned long long)runner->samples, (unsigned long long)runner->lost,
-            (unsigned long long)runner->alerts);
-    if (runner->file)
-        fprintf(out, "file %s\n", runner->file);
-    if (*runner->problem)
-        fprintf(out, "problem %s\n", runner->problem);
-    for (size_t i = 0; i < runner->count; i++)
-        if (!runner->sources[i].seen && *runner->sources[i].reason)
-            fprintf(out, "missing %s: %s\n", runner->sources[i].path, runner->sources[i].reason);
+            (int)getpid(), (long long)runner->since, unit && atoi(unit) == (int)getpid(), samples,
+            (unsigned long long)runner->lost, (unsigned long long)runner->alerts);
+    for (size_t i = 0; i < runner->set->count; i++)
+        print_active(&runner->active[i], out);
 }
 
 void state_write(struct runner *runner, bool now)
