@@ -99,25 +99,26 @@ static _Noreturn void be_runner(struct set *set, bool user, int starter)
 
 static int start_detached(struct set *set, bool user)
 {
-    int ends[2];
+    int ends[2] = {-1, -1};
     char byte;
     fflush(NULL);
-    if (pipe2(ends, O_CLOEXEC))
-        return EXIT_FAILED;
-    pid_t pid = fork();
-    if (pid == 0) {
+    pid_t pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
+    bool is_child = pid == 0;
+    if (is_child) {
         close(ends[0]);
         setsid();
         pid = fork();
         if (pid == 0)
             be_runner(set, user, ends[1]);
-        _exit(pid < 0);
     }
+    if (pid < 0)
+        perror("logman");
+    if (is_child)
+        _exit(0);
     close(ends[1]);
-    if (pid > 0)
-        waitpid(pid, NULL, 0);
+    waitpid(pid, NULL, 0);
     /* without a byte the runner has ended, after a message */
-    bool started = pid > 0 && read(ends[0], &byte, 1) == 1;
+    bool started = read(ends[0], &byte, 1) == 1;
     close(ends[0]);
     if (started)
         printf(
