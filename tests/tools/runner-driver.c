@@ -177,6 +177,8 @@ int main(int argc, char **argv)
     *collectors = (struct collector){.interval = 15, .event = true};
     if (argc < 3)
         return 2;
+    if (strncmp(argv[1], "--compress", 10) == 0) /* as the runner calls logman */
+        return set_compress(argv[2], argv + 3, argv[1][10]);
     char *path = set_path(true, argv[2], PLACE_SET);
     bool user = argc < 4 || strcmp(argv[3], "--system") != 0;
     set.name = argv[2];

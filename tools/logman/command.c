@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +24,9 @@ enum { MOST_WAITING = 100, MOST_SECONDS = 300, CANNOT_RUN = 127 };
 struct command {
     struct command *next;
     struct text_list args, environment;
-    bool own; /* logman itself, with its own environment and user */
+    bool own;      /* logman itself, with its own environment and user */
+    bool compress; /* it compresses files, however long that takes */
+    char *file;    /* the file that was closed; it may be compressed meanwhile */
     pid_t pid;
     double began;
 };
@@ -32,6 +35,7 @@ static void free_command(struct command *command)
 {
     text_list_done(&command->args);
     text_list_done(&command->environment);
+    free(command->file);
     free(command);
 }
 
@@ -117,6 +121,8 @@ static _Noreturn void become(const struct command *command, const struct identit
         if (chdir("/"))
             _exit(CANNOT_RUN);
     }
+    if (command->compress)
+        setpriority(PRIO_PROCESS, 0, 19);
     execvp(command->args.texts[0], command->args.texts);
     _exit(CANNOT_RUN);
 }
@@ -126,7 +132,11 @@ static _Noreturn void become(const struct command *command, const struct identit
 static void start(const struct runner *runner, struct command *command)
 {
     struct identity identity = {.user = geteuid()};
+    FREE_AUTO char *packed = command->file ? text_format("%s.zst", command->file) : NULL;
+    bool plain = command->file && access(command->file, F_OK) == 0;
     bool known = command->own || find_identity(runner->set, command, &identity);
+    set_variable(command, "OPENPERFLIB_FILE",
+                 !plain && packed && access(packed, F_OK) == 0 ? packed : command->file);
     /* both lists get a NULL at the end, which is not counted */
     bool ready = text_list_add(&command->args, "") && text_list_add(&command->environment, "");
     if (ready) {
@@ -150,7 +160,7 @@ void command_step(struct runner *runner)
         int state = 0;
         if (!command->pid)
             start(runner, command);
-        if (command->pid > 0 && run_clock() - command->began > MOST_SECONDS) {
+        if (command->pid > 0 && !command->compress && run_clock() - command->began > MOST_SECONDS) {
             kill(-command->pid, SIGKILL);
             fail(runner, command, "it was killed, because it ran for more than 5 minutes");
             command->own = true; /* no second message, neither here nor below */
@@ -165,6 +175,7 @@ void command_step(struct runner *runner)
                      WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state));
             fail(runner, command, reason);
         }
+        runner->uncompressed |= command->compress && state;
         runner->commands = command->next;
         free_command(command);
     }
@@ -197,23 +208,42 @@ void command_run(struct runner *runner, const char *line, const char *arguments,
     set_variable(command, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     set_variable(command, "LANG", language ? language : "C.UTF-8");
     set_variable(command, "OPENPERFLIB_SET", runner->set->name);
-    set_variable(command, "OPENPERFLIB_FILE", about->file);
+    command->file = about->file ? strdup(about->file) : NULL;
     set_variable(command, "OPENPERFLIB_COUNTER", about->counter);
     set_variable(command, "OPENPERFLIB_VALUE", about->value);
     set_variable(command, "OPENPERFLIB_LIMIT", about->limit);
     enqueue(runner, command);
 }
 
-void command_start_set(struct runner *runner, const char *name)
+static struct command *own_command(const char *first, const char *second)
 {
     struct command *command = calloc(1, sizeof *command);
     if (!command)
-        return;
+        return NULL;
     command->own = true;
     text_list_add(&command->args, "/proc/self/exe");
-    text_list_add(&command->args, "start");
-    text_list_add(&command->args, name);
-    if (runner->user)
+    text_list_add(&command->args, first);
+    text_list_add(&command->args, second);
+    return command;
+}
+
+void command_start_set(struct runner *runner, const char *name)
+{
+    struct command *command = own_command("start", name);
+    if (command && runner->user)
         text_list_add(&command->args, "--user");
+    if (command)
+        enqueue(runner, command);
+}
+
+void command_compress(struct runner *runner, const struct text_list *files)
+{
+    struct command *command =
+        own_command(runner->uncompressed ? "--compress-quietly" : "--compress", runner->set->name);
+    if (!command)
+        return;
+    command->compress = true;
+    for (size_t i = 0; i < files->count; i++)
+        text_list_add(&command->args, files->texts[i]);
     enqueue(runner, command);
 }

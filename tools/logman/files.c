@@ -2,6 +2,11 @@
 /* Names of a set's files, and which of them are deleted. */
 #include "runner.h"
 
+#include "../common/options.h"
+
+#include <openperflib/capture.h>
+#include <openperflib/unstable.h>
+
 #include <ctype.h>
 #include <dirent.h>
 #include <grp.h>
@@ -64,39 +69,84 @@ static bool is_file_of(const char *name, const char *base, uint32_t *ret_number)
     return false;
 }
 
+/* ---- the files that are there ---- */
+
+struct old_file {
+    char *path;
+    time_t changed;
+    uint32_t number; /* of its version */
+    bool closed;     /* a regular file that is not the current one */
+};
+
+static int by_time(const void *left, const void *right)
+{
+    time_t one = ((const struct old_file *)left)->changed,
+           other = ((const struct old_file *)right)->changed;
+    return one < other ? -1 : one > other;
+}
+
+/* Lists the collector's files, oldest first. */
+static size_t list_files(const struct active *active, struct old_file **ret)
+{
+    size_t count = 0;
+    FREE_AUTO char *base = base_of(active), *folder = base ? strdup(base) : NULL;
+    DIR *open = folder ? opendir(dirname(folder)) : NULL;
+    for (struct dirent *entry; open && (entry = readdir(open));) {
+        struct stat st;
+        struct old_file file = {0}, *grown = NULL;
+        if (is_file_of(entry->d_name, strrchr(base, '/') + 1, &file.number) &&
+            (file.path = text_format("%s/%s", folder, entry->d_name)) && !lstat(file.path, &st) &&
+            (grown = reallocarray(*ret, count + 1, sizeof file))) {
+            file.changed = st.st_mtime;
+            file.closed =
+                S_ISREG(st.st_mode) && !(active->file && strcmp(file.path, active->file) == 0);
+            *ret = grown;
+            grown[count++] = file;
+        } else {
+            free(file.path);
+        }
+    }
+    if (open)
+        closedir(open);
+    if (count)
+        qsort(*ret, count, sizeof **ret, by_time);
+    return count;
+}
+
 /* ---- the next name ---- */
 
-/* Returns the number after the largest one of the set's files, at least set->serial. */
-static uint32_t next_number(const struct set *set, char *base)
+/* Returns the number after the largest one of the collector's files, at least that of the set. */
+static uint32_t next_number(const struct active *active)
 {
-    char *copy = strdup(base), *name = strrchr(base, '/') + 1;
-    DIR *folder = copy ? opendir(dirname(copy)) : NULL;
-    uint32_t next = set->serial ? (uint32_t)set->serial : 1, number;
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (is_file_of(entry->d_name, name, &number) && number >= next)
-            next = number + 1;
-    if (folder)
-        closedir(folder);
-    free(copy);
+    uint64_t serial = active->runner->set->serial;
+    uint32_t next = serial ? (uint32_t)serial : 1;
+    struct old_file *files = NULL;
+    size_t count = list_files(active, &files);
+    for (size_t i = 0; i < count; free(files[i++].path))
+        if (files[i].number >= next)
+            next = files[i].number + 1;
+    free(files);
     return next;
+}
+
+bool files_exists(const char *path)
+{
+    FREE_AUTO char *packed = text_format("%s.zst", path);
+    return access(path, F_OK) == 0 || (packed && access(packed, F_OK) == 0);
 }
 
 /* Returns the name with month, day, hour and minute; a second file of the same minute has a further
  * number. */
 static char *dated_name(const char *base, const char *extension)
 {
-    char *path = NULL, date[DATE_DIGITS + 1], more[16] = "";
+    char date[DATE_DIGITS + 1];
     time_t now = time(NULL);
     struct tm parts;
     strftime(date, sizeof date, "%m%d%H%M", localtime_r(&now, &parts));
-    for (unsigned i = 2; i < 100000; i++) {
-        if (asprintf(&path, "%s_%s%s.%s", base, date, more, extension) < 0)
-            return NULL;
-        if (access(path, F_OK) != 0)
-            break;
+    char *path = text_format("%s_%s.%s", base, date, extension);
+    for (unsigned i = 2; path && i < 100000 && files_exists(path); i++) {
         free(path);
-        path = NULL;
-        snprintf(more, sizeof more, "-%u", i);
+        path = text_format("%s_%s-%u.%s", base, date, i, extension);
     }
     return path;
 }
@@ -113,7 +163,7 @@ char *files_next(const struct active *active)
         return dated_name(base, end);
     /* several files need different names, even if no version was asked for */
     if (collector->version == VERSION_NUMBER || set->segment || set->new_file)
-        return text_format("%s_%0*u.%s", base, NUMBER_DIGITS, next_number(set, base), end);
+        return text_format("%s_%0*u.%s", base, NUMBER_DIGITS, next_number(active), end);
     return text_format("%s.%s", base, end);
 }
 
@@ -124,70 +174,65 @@ void files_share(const struct runner *runner, const char *path)
         (void)!chown(path, (uid_t)-1, group->gr_gid);
 }
 
-/* ---- deleting ---- */
+/* ---- deleting and compressing ---- */
 
-struct old_file {
-    char *path;
-    time_t changed;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    time_t one = ((const struct old_file *)left)->changed,
-           other = ((const struct old_file *)right)->changed;
-    return one < other ? -1 : one > other;
-}
-
-/* Lists the collector's files, oldest first, without the current one. */
-static size_t list_files(const struct active *active, const char *folder, const char *name,
-                         struct old_file **ret)
-{
-    size_t count = 0;
-    uint32_t number;
-    DIR *open = opendir(folder);
-    for (struct dirent *entry; open && (entry = readdir(open));) {
-        struct stat st;
-        char *path = NULL;
-        struct old_file *grown = NULL;
-        if (is_file_of(entry->d_name, name, &number) &&
-            asprintf(&path, "%s/%s", folder, entry->d_name) > 0 && lstat(path, &st) == 0 &&
-            S_ISREG(st.st_mode) && !(active->file && strcmp(path, active->file) == 0))
-            grown = reallocarray(*ret, count + 1, sizeof *grown);
-        if (!grown) {
-            free(path);
-            continue;
-        }
-        *ret = grown;
-        grown[count++] = (struct old_file){path, st.st_mtime};
-    }
-    if (open)
-        closedir(open);
-    if (count)
-        qsort(*ret, count, sizeof **ret, by_time);
-    return count;
-}
-
-static bool is_too_full(const char *folder, double percent)
+static bool is_too_full(const char *path, double percent)
 {
     struct statvfs disk;
-    return percent > 0 && statvfs(folder, &disk) == 0 && disk.f_blocks &&
+    return percent > 0 && statvfs(path, &disk) == 0 && disk.f_blocks &&
            (double)disk.f_bavail < (double)disk.f_blocks * percent / 100;
 }
 
 void files_clean(const struct active *active)
 {
     const struct set *set = active->runner->set;
-    FREE_AUTO char *base = base_of(active);
-    char *slash = base ? strrchr(base, '/') : NULL;
     struct old_file *files = NULL;
-    if (!slash || !(set->retention || set->keep_free > 0))
-        return;
-    *slash = 0;
-    size_t count = list_files(active, base, slash + 1, &files);
+    size_t count = set->retention || set->keep_free > 0 ? list_files(active, &files) : 0;
     for (size_t i = 0; i < count; free(files[i++].path)) {
         bool old = set->retention && files[i].changed < time(NULL) - (time_t)set->retention;
-        if (old || is_too_full(base, set->keep_free))
+        if (files[i].closed && (old || is_too_full(files[i].path, set->keep_free)))
             unlink(files[i].path);
     }
     free(files);
+}
+
+void files_compress(const struct active *active)
+{
+    struct text_list plain = {0};
+    struct old_file *files = NULL;
+    size_t count = active->runner->set->compress ? list_files(active, &files) : 0;
+    for (size_t i = 0; i < count; free(files[i++].path)) {
+        const char *end = strrchr(files[i].path, '.');
+        if (files[i].closed && end && strcmp(end, ".blg") == 0)
+            text_list_add(&plain, files[i].path);
+    }
+    free(files);
+    if (plain.count)
+        command_compress(active->runner, &plain);
+    text_list_done(&plain);
+}
+
+int set_compress(const char *name, char *const *files, bool quiet)
+{
+    int code = EXIT_GOOD;
+    for (; *files; files++) {
+        FREE_AUTO char *to = text_format("%s.zst", *files);
+        const char *problem = "no memory";
+        if (access(*files, F_OK) != 0)
+            continue;
+        /* the compressed file is on the disk under its name before the other one is deleted */
+        if (to && !opl_capture_compress(*files, to)) {
+            unlink(*files);
+            continue;
+        }
+        if (to)
+            problem = opl_capture_problem();
+        if (!quiet)
+            event_log("PLA", 4103, name,
+                      EVENT_FIELDS(EVENT_TEXT("Path", *files), EVENT_TEXT("Reason", problem)),
+                      NULL);
+        code = EXIT_FAILED;
+        quiet = true;
+    }
+    return code;
 }

@@ -550,6 +550,8 @@ static const char *collector_fault(const struct set *set, const struct collector
                                       : "-c or -cf is missing: the counters to record";
     if (collector->append && collector->overwrite)
         return "-a and -ow cannot be used together";
+    if (set->compress && (collector->append || collector->format != SET_BIN))
+        return "--compress is only for -f bin without -a: a compressed file is written once";
     for (const struct collector *other = set->collectors; other < collector; other++)
         if (set->kind == SET_COUNTER &&
             strcmp(set_file_name(set, other), set_file_name(set, collector)) == 0)
@@ -852,6 +854,9 @@ int main(int argc, char **argv)
     struct options options;
     text_begin();
     char query[] = "query", names[] = "-q", *for_completions[] = {argv[0], query, names, NULL};
+    bool quiet = argc > 1 && strcmp(argv[1], "--compress-quietly") == 0;
+    if (argc > 3 && (quiet || strcmp(argv[1], "--compress") == 0))
+        return set_compress(argv[2], argv + 3, quiet);
     if (argc == 2 && strcmp(argv[1], "--names") == 0) {
         argv = for_completions;
         argc = 3;

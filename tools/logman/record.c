@@ -95,6 +95,10 @@ static PDH_STATUS open_file(struct active *active)
     if (!active->file)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     make_folder(active);
+    const struct collector *collector = active->collector;
+    if (active->runner->set->compress && !active->resumes && !collector->overwrite &&
+        files_exists(active->file))
+        return (PDH_STATUS)PDH_FILE_ALREADY_EXISTS;
     PDH_STATUS status = open_log(active, mode_of(active));
     if (status && active->resumes && !may_go_away(status)) {
         /* a circular file or a text file with other columns stays as it is; the next is tried */
@@ -115,6 +119,8 @@ static PDH_STATUS open_file(struct active *active)
     active->resumes = false;
     active->size = active->growth = 0;
     files_clean(active);
+    if (active->files == 1) /* what was not compressed when the set ended */
+        files_compress(active);
     return 0;
 }
 
@@ -130,14 +136,16 @@ static void close_log(struct active *active)
 
 void record_close(struct active *active)
 {
-    const struct set *set = active->runner->set;
+    const char *command = active->runner->set->command;
+    FREE_AUTO char *file = active->file;
     close_log(active);
-    if (active->file && active->file_samples && set->command && *set->command)
-        command_run(active->runner, set->command, NULL,
-                    &(struct command_about){.file = active->file});
-    free(active->file);
     active->file = NULL;
     active->resumes = false;
+    if (!file)
+        return;
+    files_compress(active);
+    if (active->file_samples && command && *command)
+        command_run(active->runner, command, NULL, &(struct command_about){.file = file});
 }
 
 /* ---- samples ---- */

@@ -64,6 +64,7 @@ struct runner {
     bool failed; /* the first file cannot be written */
 
     struct command *commands; /* the first one runs, the others wait */
+    bool uncompressed;        /* an event has said that files stay plain */
     bool reported;            /* who started the set knows that it runs */
     int lock, starter;        /* starter: pipe to `logman start`; -1: none */
     time_t since;
@@ -100,6 +101,10 @@ char *files_next(const struct active *active);
 void files_share(const struct runner *runner, const char *path);
 /* Deletes old files of the collector, and the oldest ones if the disk is too full. */
 void files_clean(const struct active *active);
+/* Starts the compression of all files that are closed and still plain. */
+void files_compress(const struct active *active);
+/* Is there such a file, plain or compressed? */
+bool files_exists(const char *path);
 
 /* ---- alert.c ---- */
 /* Parses "PATH>LIMIT" or "PATH<LIMIT"; the path is to be freed. False: it is neither. */
@@ -115,6 +120,8 @@ struct command_about {
  * `arguments` are further words of it, and may be NULL. */
 void command_run(struct runner *runner, const char *line, const char *arguments,
                  const struct command_about *about);
+/* Compresses files in the background. */
+void command_compress(struct runner *runner, const struct text_list *files);
 /* Starts the set with this name, as `logman start` does. */
 void command_start_set(struct runner *runner, const char *name);
 /* Notes which command has ended, kills one that takes too long, and starts the next. */

@@ -117,6 +117,9 @@ int set_delete(bool user, const char *name);
 bool set_list(bool user, struct text_list *ret);
 
 /* ---- files.c ---- */
+/* Compresses the .blg files of a set, and deletes them. Returns an exit code; unless `quiet`, an
+ * event says the first problem. This is `logman --compress SET FILE...`, which a runner starts. */
+int set_compress(const char *name, char *const *files, bool quiet);
 /* Returns the name of the collector's files without version and extension. */
 const char *set_file_name(const struct set *set, const struct collector *collector);
 /* Returns the same as a path, to be freed. NULL: no memory, or no home folder. */
