@@ -22,7 +22,7 @@
 #define MB_RETRYCANCEL 0x00000005L
 #define MB_CANCELTRYCONTINUE 0x00000006L
 #define MB_TYPEMASK 0x0000000FL
-/* the icon: the severity of the event */
+/* the icon, which is also the severity of the event */
 #define MB_ICONHAND 0x00000010L
 #define MB_ICONQUESTION 0x00000020L
 #define MB_ICONEXCLAMATION 0x00000030L

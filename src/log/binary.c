@@ -276,7 +276,7 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
     binary->turn = turn;
     binary->follows = 0;
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                        "buffers that were never written; those after them are read");
+                        "some buffers were never written; those after them are read");
 }
 
 struct byte_view { /* the bytes of the current buffer */
@@ -503,7 +503,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     if (!fits) {
         binary->part = binary->parts = 0;
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "part %u of %u is missing before it; this record is skipped", part,
+                            "part %u of %u is missing before this record, which is skipped", part,
                             parts);
     }
     binary->part = part;

@@ -529,7 +529,7 @@ static void report_missing(struct layer_folder *folder, LSTATUS status)
     folder->missing = true;
     if (folder->layer != LAYER_VENDOR)
         return;
-    trace("registry", "%s: %s; no installed object or name is known", folder->path,
+    trace("registry", "%s: %s; all installed objects and names are missing", folder->path,
           status_text(status));
     event_log("Perflib", EVENT_NO_INSTALLATION, folder->path,
               EVENT_FIELDS(EVENT_TEXT("Path", folder->path), EVENT_STATUS(status)), NULL);

@@ -203,7 +203,7 @@ static void line_ends_stay(void **state)
     registry_set(LAYER_MACHINE, PERFORMANCE_KEY "\\Names\\009", "1849", REG_SZ, "two\nlines", 10);
     take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
-    assert_remark("has line ends");
+    assert_remark("has line breaks");
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.restored, 0);
     assert_same(&before);
@@ -453,7 +453,7 @@ static void rebuilding_reads_the_ini_files_again(void **state)
     assert_same(&before);
     unlink(path_of("s2.ini"));
     assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
-    assert_remark("Svc 2 was loaded from this file, which was removed");
+    assert_remark("Svc 2 was loaded from this file, which is gone");
     assert_int_equal(restored.left, 1);
     assert_int_equal(restored.same, 7);
     assert_int_equal(restored.providers, 8);

@@ -680,8 +680,8 @@ static void damage_is_described(void **state)
     assert_int_equal(log_losses(log)->list[LOSS_BUFFER].count, FRAME / BUFFER);
     log_close(log);
     packed.data[1000] ^= 1;
-    assert_non_null(
-        strstr(read_bytes(packed.data, packed.len).problem, "the first frame is damaged"));
+    assert_non_null(strstr(read_bytes(packed.data, packed.len).problem,
+                           "the first frame, which has the capture's head, is damaged"));
     packed.data[1000] ^= 1;
     outcome = read_bytes(packed.data, usual.at[2] + 5000);
     assert_non_null(strstr(outcome.problem, "the compressed file ends inside the frame"));

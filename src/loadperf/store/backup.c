@@ -176,7 +176,7 @@ static void add_texts(struct backup *backup, const char *section, const char *id
         backup->texts++;
         if (!is_one_line(text->text))
             load_warning(backup->load, NULL, 0,
-                         "text %u of language %s has line ends; they are saved as spaces",
+                         "text %u of language %s has line breaks; they are saved as spaces",
                          text->index, id);
     }
 }
