@@ -147,7 +147,7 @@ static void convert(enum depth depth)
             log_create("/dev/null", LOG_CREATE_ALWAYS, &header, &writer, NULL))
             fail("/dev/null cannot be written");
         if (depth == WRITE)
-            log_write(writer, sample->time, flat.numbers, NULL);
+            log_write(writer, sample->time, flat.numbers, NULL, NULL);
     }
     if (writer)
         log_write_close(writer);

@@ -159,6 +159,12 @@ typedef bool (*opl_text_found)(void *context, const char *instance, const char *
  * status of pdhmsg.h: PDH_CSTATUS_NO_MACHINE, NO_OBJECT; NO_COUNTER: no text counter matches;
  * NO_INSTANCE: no instance matches. */
 int32_t opl_text_values(const char *path, opl_text_found found, void *context);
+/* Calls `found` with the newest texts of a counter (PDH_HCOUNTER) of a query, which may be one on a
+ * capture. `found` must not use the query. PDH_CSTATUS_NO_COUNTER: it is no text counter. */
+int32_t opl_counter_texts(void *counter, opl_text_found found, void *context);
+/* The number of a live counter's name, which is the same in all languages; 0: its machine was not
+ * reached yet. */
+uint32_t opl_counter_title(void *counter);
 
 #pragma GCC visibility pop
 OPL_END_DECLS

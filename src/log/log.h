@@ -40,6 +40,9 @@ struct log_column {
     LONGLONG time_base;
     LONG scale; /* default scale, a power of ten */
     bool twice; /* an earlier column of the same catalogue has the same path */
+    /* Writing, of a text counter: the numbers in its blocks, each followed by its name */
+    const char *names;
+    size_t names_size;
 };
 
 struct log_item {
@@ -96,7 +99,7 @@ struct log_extent {
 enum log_loss {
     LOSS_OBJECT,  /* an object in a block whose number has no name */
     LOSS_COUNTER, /* a counter in a block whose number has no name */
-    LOSS_TYPE,    /* a counter whose value is a text */
+    LOSS_TYPE,    /* a text counter that has numbers in place of texts */
     LOSS_FORMULA, /* a counter of another type without a formula: its raw value can be shown */
     LOSS_ENTRY,   /* an entry of the catalogue without object or counter */
     LOSS_TWICE,   /* a path that an earlier column of the same catalogue has */
@@ -211,11 +214,11 @@ struct log_writer;
  * `path` when it is closed. */
 PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
                       struct log_writer **ret, struct buffer *problem);
-/* Writes a line with one number for each column; NAN: no value. `text` is the caption of this line;
- * NULL is "". After a failure the file ends with its last complete line, and all further calls
- * fail. */
+/* Writes a line with one number for each column; NAN: no value, or a text of `texts`, which is NULL
+ * if there are none. `caption` is that of this line; NULL is "". After a failure the file ends with
+ * its last complete line, and all further calls fail. */
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
-                     const char *text);
+                     const char *const *texts, const char *caption);
 /* BLG: sets the columns of the samples that follow; must be called before the first one. `time` is
  * that of the next sample. */
 PDH_STATUS log_write_columns(struct log_writer *writer, LONGLONG time,

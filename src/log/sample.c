@@ -16,7 +16,8 @@ enum {
     RAW_SIZE = 40,
     KIND_ONE = 1,
     KIND_ITEMS = 2,
-    KIND_BLOCK = 5
+    KIND_BLOCK = 5,
+    TYPE_TEXT = 0x800 /* of the bits that say whether a counter is a number or a text */
 };
 
 /* Returns the length of the UTF-16 text at `at`, up to its NUL or to `end`. */
@@ -257,7 +258,7 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
                        size_t size)
 {
     uint32_t number = file->map[entry];
-    const struct column *column = file->log->columns.list[number];
+    struct column *column = file->log->columns.list[number];
     struct log_value *value = &file->values[number];
     if (column->unwanted) {
         value->status = PDH_NO_DATA;
@@ -270,6 +271,11 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
                                      : false;
     if (!good)
         file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->info.path, kind);
+    if (good && kind != KIND_BLOCK && (column->info.type & 0xc00) == TYPE_TEXT) {
+        file_lose(file, LOSS_TYPE, !column->no_texts, "%s", column->info.path);
+        value->status = PDH_CSTATUS_INVALID_DATA;
+        column->no_texts = true;
+    }
 }
 
 static bool is_piece(const unsigned char *body, size_t size, size_t at)

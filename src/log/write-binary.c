@@ -25,7 +25,8 @@ struct binary_writer {
     uint64_t most;        /* number of buffers in a circular file; 0: the file is not circular */
     unsigned char id[16]; /* GUID of the capture */
     LONGLONG time;        /* UTC, when the last buffer was saved */
-    struct buffer catalogue, body;
+    /* names: one body for each block, which begins with its size, a size_t */
+    struct buffer catalogue, names, body;
 };
 
 /* ---- bytes ---- */
@@ -239,6 +240,35 @@ static void add_entry(struct buffer *body, const struct log_column *column, uint
     put32(entry + 44, column->index);
 }
 
+/* Adds the names for the numbers in a column's blocks: the machine, then numbers and names. */
+static void add_names(struct buffer *names, const struct log_column *column)
+{
+    const char *cursor = column->names, *end = cursor + column->names_size, *text;
+    size_t at = add_zeros(names, sizeof at), size;
+    add_wide(names, column->machine ? column->machine : "");
+    while ((text = text_multi_next(&cursor, end)))
+        add_wide(names, text);
+    size = names->len - at - sizeof at;
+    if (!names->failed)
+        memcpy(names->data + at, &size, sizeof size);
+}
+
+/* Writes the catalogue, then the names for its blocks. */
+static PDH_STATUS add_catalogue(struct log_writer *writer, LONGLONG time)
+{
+    struct buffer *names = &writer->binary->names;
+    PDH_STATUS status = add_record(writer, BINARY_CATALOGUE, time, &writer->binary->catalogue);
+    if (!status && names->failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    for (size_t at = 0, size; !status && at < names->len; at += size) {
+        memcpy(&size, names->data + at, sizeof size);
+        at += sizeof size;
+        status = add_record(writer, BINARY_TITLES, time,
+                            &(struct buffer){.data = names->data + at, .len = size});
+    }
+    return status;
+}
+
 PDH_STATUS log_write_columns(struct log_writer *writer, LONGLONG time,
                              const struct log_column *columns, size_t count)
 {
@@ -246,11 +276,15 @@ PDH_STATUS log_write_columns(struct log_writer *writer, LONGLONG time,
     if (writer->failed)
         return writer->failed;
     buffer_clear(body);
+    buffer_clear(&writer->binary->names);
     buffer_add(body, "\xFF\x06\0\0\x08\0\x02", 8);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         add_entry(body, &columns[i], (uint32_t)i);
+        if (columns[i].names)
+            add_names(&writer->binary->names, &columns[i]);
+    }
     writer->count = count;
-    return add_record(writer, BINARY_CATALOGUE, time, body);
+    return add_catalogue(writer, time);
 }
 
 /* Adds the head of a value. end_value sets the length in it. */
@@ -312,9 +346,7 @@ static PDH_STATUS prepare_circular(struct log_writer *writer, LONGLONG time, siz
         return 0;
     if (binary->used + size + parts * (BINARY_RECORD_BODY + 8) > binary->size)
         status = next_buffer(writer);
-    return status || binary->used > BINARY_BUFFER_HEAD
-               ? status
-               : add_record(writer, BINARY_CATALOGUE, time, &binary->catalogue);
+    return status || binary->used > BINARY_BUFFER_HEAD ? status : add_catalogue(writer, time);
 }
 
 PDH_STATUS log_write_values(struct log_writer *writer, LONGLONG time,
@@ -504,6 +536,7 @@ PDH_STATUS binary_end(struct log_writer *writer)
         status = end_head(writer);
     free(binary->bytes);
     buffer_done(&binary->catalogue);
+    buffer_done(&binary->names);
     buffer_done(&binary->body);
     free(binary);
     return status;

@@ -94,10 +94,24 @@ static char *put_value(char *out, double number, char separator)
     return out;
 }
 
+/* Writes a text. The format has no escapes: a quote becomes an apostrophe, a control character a
+ * blank. */
+static char *put_text(char *out, const char *text, char separator)
+{
+    *out++ = '"';
+    for (; *text; text++)
+        *out++ = (unsigned char)*text < ' ' ? ' ' : *text == '"' ? '\'' : *text;
+    *out++ = '"';
+    *out++ = separator;
+    return out;
+}
+
 static bool add_sample(const struct log_writer *writer, LONGLONG time, const double *numbers,
-                       struct buffer *line)
+                       const char *const *texts, struct buffer *line)
 {
     size_t capacity = TIME_LENGTH + 3 + writer->count * (NUMBER_SIZE + 3);
+    for (size_t i = 0; texts && i < writer->count; i++)
+        capacity += texts[i] ? strlen(texts[i]) : 0;
     if (!buffer_reserve(line, capacity))
         return false;
     char *out = line->data + line->len;
@@ -107,7 +121,8 @@ static bool add_sample(const struct log_writer *writer, LONGLONG time, const dou
     *out++ = '"';
     *out++ = writer->separator;
     for (size_t i = 0; i < writer->count; i++)
-        out = put_value(out, numbers[i], writer->separator);
+        out = texts && texts[i] ? put_text(out, texts[i], writer->separator)
+                                : put_value(out, numbers[i], writer->separator);
     line->len = (size_t)(out - line->data);
     return true;
 }
@@ -162,14 +177,14 @@ PDH_STATUS log_flush(struct log_writer *writer)
 }
 
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
-                     const char *text)
+                     const char *const *texts, const char *caption)
 {
     if (writer->failed)
         return writer->failed;
-    if (!add_sample(writer, time, numbers, &writer->lines))
+    if (!add_sample(writer, time, numbers, texts, &writer->lines))
         return writer->failed = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (writer->caption)
-        add_field(&writer->lines, text ? text : "", writer->separator);
+        add_field(&writer->lines, caption ? caption : "", writer->separator);
     end_line(&writer->lines);
     return writer->lines.len < LINES_BYTES ? 0 : hand_on(writer);
 }

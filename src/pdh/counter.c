@@ -3,6 +3,7 @@
 #include "pdh/live/machine.h"
 #include "pdh/query.h"
 
+#include <openperflib/unstable.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,31 @@ void counter_unlock(struct counter *counter)
     lock_release(&query->lock);
     let_go(counter);
     query_let_go(query);
+}
+
+int32_t opl_counter_texts(void *handle, opl_text_found found, void *context)
+{
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    const struct item_set *set = &counter->sets[counter->turn];
+    bool more = type_is_text(counter->type);
+    PDH_STATUS status = more ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    for (uint32_t i = 0; more && i < set->count; i++)
+        if (item_text(set, &set->items[i]))
+            more = found(context, set->names.data + set->items[i].name, counter->path.counter,
+                         item_text(set, &set->items[i]));
+    counter_unlock(counter);
+    return status;
+}
+
+uint32_t opl_counter_title(void *handle)
+{
+    struct counter *counter = counter_lock(handle);
+    uint32_t title = counter ? counter->title : 0;
+    if (counter)
+        counter_unlock(counter);
+    return title;
 }
 
 /* Makes the counter's handle invalid. The caller holds the query's claim. */

@@ -26,6 +26,7 @@ struct sample_item {
     uint64_t hash;
     uint32_t name, length; /* position and length of "parent/name" in the set's `names` */
     uint32_t number;
+    bool has_text; /* of a text counter: its text follows the name in `names` */
 };
 struct item_set {
     struct sample_item *items;
@@ -79,7 +80,9 @@ struct counter {
     /* the members below are guarded by the query's lock */
     LONG scale;
     struct sample newest, before;
-    struct item_set sets[2]; /* the newest set is sets[turn]; the other may be empty */
+    /* The newest set is sets[turn]; the other may be empty. That of a text counter has its texts,
+     * also if the counter is no wildcard; they are no values, so their status is invalid data. */
+    struct item_set sets[2];
     unsigned turn;
     unsigned collected; /* number of samples, at most 2 */
     bool comparable;    /* no clock was set between the two samples */
@@ -143,6 +146,8 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
 
 void item_set_clear(struct item_set *set);
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
+/* Returns the item's text; NULL: it has none. */
+const char *item_text(const struct item_set *set, const struct sample_item *item);
 void item_set_done(struct item_set *set);
 /* Finds an instance in a set; NULL: the set lacks the instance. `hint`: its probable position. */
 const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,

@@ -196,6 +196,32 @@ void counter_sampled_set(struct counter *counter, bool steady)
 
 /* ---- values in an answer ---- */
 
+const char *item_text(const struct item_set *set, const struct sample_item *item)
+{
+    return item->has_text ? set->names.data + item->name + item->length + 1 : NULL;
+}
+
+/* Adds an instance to the next set; its text, if the counter is one. False: no memory. */
+static bool add_item(struct counter *counter, const struct snapshot *snapshot,
+                     const struct snapshot_object *object, const struct snapshot_instance *instance,
+                     const opl_counter_view *definition, const struct sample *sample)
+{
+    enum { MOST_BYTES = 4096 };
+    char text[MOST_BYTES];
+    struct item_set *set = &counter->sets[next_turn(counter)];
+    bool single = object->view.type.NumInstances == PERF_NO_INSTANCES;
+    const char *name = single ? "" : snapshot_full_name(snapshot, instance);
+    const struct instance_key key = {name, strlen(name), instance->hash, instance->number};
+    if (!item_add(set, &key, sample))
+        return false;
+    if (!type_is_text(counter->type) ||
+        !opl_counter_text(&snapshot->block, &object->view, &instance->view, definition, text,
+                          sizeof text))
+        return true;
+    set->items[set->count - 1].has_text = true;
+    return buffer_add(&set->names, text, strlen(text) + 1);
+}
+
 static void take_value(struct counter *counter, struct snapshot *snapshot,
                        const struct snapshot_object *object,
                        const struct snapshot_instance *instance, const opl_counter_view *definition,
@@ -233,7 +259,6 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty)
 {
-    struct item_set *set = &counter->sets[next_turn(counter)];
     const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
     uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
@@ -242,10 +267,8 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
         if (!each && !path_match_full(&counter->path, name, instances[i].number))
             continue;
         struct sample sample = *empty;
-        const struct instance_key key = {name, strlen(name), instances[i].hash,
-                                         instances[i].number};
         take_value(counter, snapshot, object, &instances[i], definition, &sample);
-        if (!item_add(set, &key, &sample))
+        if (!add_item(counter, snapshot, object, &instances[i], definition, &sample))
             break;
     }
 }
@@ -259,4 +282,6 @@ void sample_one(struct counter *counter, struct snapshot *snapshot,
         take_value(counter, snapshot, object, instance, definition, ret);
     else
         ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
+    if (instance && type_is_text(counter->type))
+        add_item(counter, snapshot, object, instance, definition, ret);
 }

@@ -18,6 +18,11 @@
 enum { SNAPSHOT_IDENTIFIERS = 3 };
 extern const uint32_t snapshot_identifiers[SNAPSHOT_IDENTIFIERS];
 
+static inline bool type_is_text(DWORD counter_type)
+{
+    return (counter_type & 0xc00) == PERF_TYPE_TEXT;
+}
+
 struct snapshot_instance {
     opl_instance_view view;
     uint64_t hash;   /* hash of "parent/name", without regard to case */

@@ -12,7 +12,7 @@ import random
 import struct
 import sys
 
-from blg_reader import CAPTURE, CATALOGUE, NAMES, NONE, SAMPLE, TYPES
+from blg_reader import CAPTURE, CATALOGUE, NAMES, NONE, SAMPLE, TEXT, TYPES
 
 CLOSING = 0x23
 START = 116444736000000000 + 10 ** 7 * 1_262_304_000  # 2010-01-01 as a FILETIME
@@ -25,6 +25,7 @@ KINDS = [(0x10410400, 4), (0x10410500, 8), (0x00410400, 4), (0x20410500, 8), (0x
          (0x30020400, 8, 0x40030402, 4), (0x40020500, 8, 0x40030402, 4), (0x30240500, 8),
          (0x20470500, 8, 0x40030500, 8), (0x20570500, 8, 0x40030500, 8), (0x20670500, 8, 0x40030500, 8)]
 FORMLESS = [(0x00000B00, 16), (0x12345678, 4), (0x80000000, 4)]
+TEXTS = ["", "root", "größe", 'a "b"', "a\tb", "sleeping", "-1", "more than fits"]
 WORDS = ["Bytes", "Total", "Avg. Queue", "% Time", "Faults", "Kovač", "Größe", "длина", "速度", "Errors/sec", "I/O (ms)",
          "Time [µs]", "𝛥t", "a" * 90, "x & y", "Ops/sec", "Reads, Writes", "%%", "Ω;Ω", "naïve's"]
 INSTANCES = ["_Total", "0", "0,1", "C:", "C: D:", "svchost", "Svc Host", "intel[r] 7260", "isatap.{ea2a01ef-c879}",
@@ -286,6 +287,10 @@ class Maker:
             data = bytearray(block_size)
             struct.pack_into(order + "I", data, 0, block_size)
             for counter, place in zip(object_.counters, places):
+                if counter.kind == TEXT:
+                    text = random.Random(f"{counter.seed} {which} {sample}").choice(TEXTS)
+                    data[place:place + counter.size] = text.encode("utf-16-le" if order == "<" else "utf-16-be").ljust(
+                        counter.size, b"\0")[:counter.size]
                 if counter.kind not in TYPES:
                     continue
                 value, base, multi = self.value(object_, which, counter, sample)

@@ -44,6 +44,13 @@ TYPES = {
 HIDDEN = {0x40030401, 0x40030402, 0x40030403, 0x40030500, 0x40030503, 0x42030500, 0x40000200}
 
 
+TEXT = 0x00000B00
+
+
+class Text(str):
+    """The value of a text counter. Other strings in cells are reasons why there is no value."""
+
+
 class Raw:
     def __init__(self, first, second, multi, status=0):
         self.first, self.second, self.multi, self.status = first, second, multi, status
@@ -107,12 +114,12 @@ def cook(kind, base, old, new):
 
 # ---- the file ----
 
-def text_at(data, at):
+def text_at(data, at, coding="utf-16-le"):
     """The UTF-16 text at `at`, which ends with a NUL or with the data."""
     end = at
     while end + 1 < len(data) and data[end:end + 2] != b"\0\0":
         end += 2
-    return data[at:end].decode("utf-16-le", "replace")
+    return data[at:end].decode(coding, "replace")
 
 
 class Head:
@@ -202,7 +209,7 @@ class Entry:
         return f"{self.machine}\\{self.object}{within}\\{counter}"
 
     def single(self):
-        if self.instance in (None, "*"):
+        if self.instance in (None, "*") or self.flags & 1:
             return None
         return numbered((self.parent + "/" if self.parent else "") + self.instance, self.index)
 
@@ -300,6 +307,13 @@ class Block:
             return None
         return self.get("I" if size == 4 else "q", block + offset)[0]
 
+    def text(self, definition, block):
+        """A text counter's text; None: it is not in the counter block."""
+        size, offset = self.get("II", definition + 32)
+        if offset + size > self.get("I", block)[0]:
+            return None
+        return text_at(self.data[block + offset:block + offset + size], 0, "utf-16-le" if self.order == "<" else "utf-16-be")
+
     def raw(self, at, definition, block):
         """FirstValue and SecondValue as PDH stores them for this counter, and its time base."""
         kind, = self.get("I", definition + 28)
@@ -365,7 +379,7 @@ class Capture:
             self.add_piece(entry, kind, piece)
 
     def add_piece(self, entry, kind, piece):
-        if entry.counter == "*":
+        if entry.counter == "*" or kind == 5:
             self.add_block(entry, Block(piece if kind == 5 else b"", self.titles.get(entry.machine.lower(), {})))
         elif kind == 2:
             for instance, raw in read_items(piece) if piece else ():
@@ -392,10 +406,13 @@ class Capture:
             index, = block.get("I", definition + 4)
             name = block.names.get(index)
             path = entry.path(instance, name or f"#{index}")
-            if kind in HIDDEN:
+            if kind in HIDDEN or entry.counter not in ("*", name):
                 continue
             if name is None:
                 self.unshown[path.lower()] = "the counter's name is in no table"
+            elif kind == TEXT:
+                text = block.text(definition, place)
+                self.columns.setdefault(path.lower(), (path, {}))[1][len(self.rows)] = Text(text) if text is not None else ""
             elif kind not in TYPES:
                 self.unshown[path.lower()] = "its type has no formula"
             else:
@@ -420,7 +437,9 @@ class Capture:
         for row, when in enumerate(self.rows, 1):
             cells = [cells.get(row) for _, cells in self.columns.values()]
             yield [f"{when:%m/%d/%Y %H:%M:%S}.{when.microsecond // 1000:03}",
-                   *("%.17g" % cell if isinstance(cell, float) else " " for cell in cells)]
+                   *("%.17g" % cell if isinstance(cell, float) else
+                     "".join(" " if letter < " " else letter for letter in cell).replace('"', "'")
+                     if isinstance(cell, Text) else " " for cell in cells)]
 
 
 def main():

@@ -82,7 +82,7 @@ static void copy(const char *from, const char *to)
     while (log_next(log, &sample) == 0) {
         for (size_t i = 0; i < count; i++)
             numbers[i] = sample->values[i].status ? NAN : sample->values[i].number;
-        assert_int_equal(log_write(writer, sample->time, numbers, sample->text), 0);
+        assert_int_equal(log_write(writer, sample->time, numbers, NULL, sample->text), 0);
     }
     assert_int_equal(log_write_close(writer), 0);
     log_close(log);
@@ -189,7 +189,7 @@ static void cook_all(const char *to, enum log_kind kind)
         if (first)
             assert_int_equal(log_create(to, LOG_CREATE_ALWAYS, &header, &writer, NULL), 0);
         cook(&flat, first, numbers);
-        assert_int_equal(log_write(writer, sample->time, numbers, NULL), 0);
+        assert_int_equal(log_write(writer, sample->time, numbers, NULL, NULL), 0);
         first = false;
     }
     assert_int_equal(log_write_close(writer), 0);
@@ -256,7 +256,7 @@ static void modes_of_creation(void **state)
     (void)state;
     const char *path = in_folder("modes");
     assert_int_equal(log_create(path, LOG_CREATE_NEW, &two, &writer, NULL), 0);
-    assert_int_equal(log_write(writer, noon, one_two, NULL), 0);
+    assert_int_equal(log_write(writer, noon, one_two, NULL, NULL), 0);
     assert_int_equal(log_write_close(writer), 0);
     assert_int_equal((DWORD)log_create(path, LOG_CREATE_NEW, &two, &writer, &problem),
                      PDH_FILE_ALREADY_EXISTS);
@@ -266,7 +266,7 @@ static void modes_of_creation(void **state)
     assert_int_equal((DWORD)log_create(path, LOG_CREATE_APPEND, &other, &writer, NULL),
                      PDH_UNMATCHED_APPEND_COUNTER);
     assert_int_equal(log_create(path, LOG_CREATE_APPEND, &two, &writer, NULL), 0);
-    assert_int_equal(log_write(writer, noon + 10000, one_two, NULL), 0);
+    assert_int_equal(log_write(writer, noon + 10000, one_two, NULL, NULL), 0);
     uint64_t size = log_written_bytes(writer);
     assert_int_equal(log_write_close(writer), 0);
     BUFFER_AUTO written = {0};
@@ -290,7 +290,7 @@ static void a_torn_line_is_taken_back(void **state)
     snprintf(path, sizeof(path), "%s", in_folder("torn"));
     assert_int_equal(log_create(path, LOG_CREATE_ALWAYS, &two, &writer, NULL), 0);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(log_write(writer, noon + i * 10000, one_two, NULL), 0);
+        assert_int_equal(log_write(writer, noon + i * 10000, one_two, NULL, NULL), 0);
     assert_int_equal(log_write_close(writer), 0);
     read_whole(path, &whole);
     size_t head = (size_t)(strchr(whole.data, '\n') - whole.data) + 1;
@@ -326,8 +326,9 @@ static void write_until_full(void)
         _exit(1);
     PDH_STATUS status = 0;
     for (int i = 0; i < 100000 && !status; i++)
-        status = log_write(writer, noon + i * 10000, one_two, NULL);
-    if (status != ERROR_DISK_FULL || log_write(writer, noon, one_two, NULL) != ERROR_DISK_FULL)
+        status = log_write(writer, noon + i * 10000, one_two, NULL, NULL);
+    if (status != ERROR_DISK_FULL ||
+        log_write(writer, noon, one_two, NULL, NULL) != ERROR_DISK_FULL)
         _exit(2);
     _exit(log_write_close(writer) == ERROR_DISK_FULL ? 0 : 3);
 }

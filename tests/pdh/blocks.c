@@ -149,7 +149,7 @@ PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct 
 }
 
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
-                     const char *text)
+                     const char *const *texts, const char *caption)
 {
     return STATUS(NOT_IMPLEMENTED);
 }

@@ -58,6 +58,19 @@ static void choose_top(struct sheet *sheet, const double *values)
     sheet->shown = sheet->top < sheet->count ? sheet->top : sheet->count;
 }
 
+static const char *text_of(const struct sheet *sheet, size_t column)
+{
+    return sheet->texts ? sheet->texts[column] : NULL;
+}
+
+/* Prints a text of CSV, which has no escapes: a quote becomes an apostrophe, a control character a
+ * blank. */
+static void print_text(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' ? ' ' : *text == '"' ? '\'' : *text, out);
+}
+
 /* ---- CSV and TSV: as in captures if `zone` is set, else as on Windows' console ---- */
 
 static bool capture_begin(struct sheet *sheet)
@@ -79,7 +92,12 @@ static void text_row(const struct sheet *sheet, LONGLONG time, const double *val
     fprintf(sheet->out, "\"%s\"", text);
     for (size_t i = 0; i < sheet->shown; i++) {
         double value = values[sheet->order[i]];
-        if (isnan(value))
+        const char *given = isnan(value) ? text_of(sheet, sheet->order[i]) : NULL;
+        if (given) {
+            fprintf(sheet->out, "%c\"", separator);
+            print_text(sheet->out, given);
+            fputc('"', sheet->out);
+        } else if (isnan(value))
             fprintf(sheet->out, "%c\"%s\"", separator, sheet->zone ? " " : "-1");
         else if (sheet->zone)
             fprintf(sheet->out, "%c\"%.*s\"", separator, (int)opl_capture_number(value, text),
@@ -135,7 +153,12 @@ static void print_json(const struct sheet *sheet, LONGLONG time, const double *v
         if (i)
             at = put(at, ", ", 2);
         at = put(at, sheet->head_text + head, sheet->heads[column + 1] - head);
-        if (isfinite(values[column]))
+        const char *given = isnan(values[column]) ? text_of(sheet, column) : NULL;
+        if (given) { /* of any length */
+            fwrite(sheet->row, 1, (size_t)(at - sheet->row), sheet->out);
+            at = sheet->row;
+            json_string(&(struct json){.out = sheet->out, .flat = true}, NULL, given);
+        } else if (isfinite(values[column]))
             at += opl_capture_number(values[column], at);
         else
             at = put(at, "null", 4);
@@ -173,8 +196,9 @@ static void table_row(const struct sheet *sheet, LONGLONG time, const double *va
     fprintf(sheet->out, "%s%s\n", sheet->samples ? "\n" : "", text);
     for (size_t i = 0; i < sheet->shown; i++) {
         double value = values[sheet->order[i]];
+        const char *given = isnan(value) ? text_of(sheet, sheet->order[i]) : NULL;
         if (isnan(value))
-            fprintf(sheet->out, "%20s", "-");
+            fprintf(sheet->out, "%20s", given ? text_seen(given) : "-");
         else
             fprintf(sheet->out, "%20.3f", value);
         fprintf(sheet->out, "  %s\n", text_seen(sheet->paths[sheet->order[i]]));

@@ -32,6 +32,8 @@ struct sheet {
     const struct sheet_format *format; /* to be set */
     const char *const *paths;          /* to be set: one for each column, with machine */
     size_t count;                      /* number of paths, to be set */
+    /* texts that are shown in place of missing values, one for each column; NULL: there are none */
+    char *const *texts;
     size_t top; /* show only this many columns, those with the largest values; 0: all */
     /* CSV and TSV: the header's text after "(PDH-CSV 4.0)", and rows as in captures; NULL: rows as
      * on Windows' console */

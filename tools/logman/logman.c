@@ -60,7 +60,7 @@ static const struct option_row set_rows[] = {
     {0, "task-arguments", "TEXT", TASK_ARGUMENTS, "Alerts: the arguments of the command of -tn.", NULL, 0, "targ", true},
     {0, "retention", "AGE", RETENTION, "Delete the set's files that are older, such as 12h, 14d or 8w.", "1d 14d 8w", 0, NULL, true},
     {0, "keep-free", "PERCENT", KEEP_FREE, "Delete the set's oldest files when less of the disk is free.", "5% 10%", 0, NULL, true},
-    {0, "command-lines", NULL, COMMAND_LINES, "Keep the counter of command lines in the set. Texts themselves are not recorded yet.", NULL, 0, NULL, true},
+    {0, "command-lines", NULL, COMMAND_LINES, "Record command lines, too, which may contain passwords.", NULL, 0, NULL, true},
     {0, "compress", NULL, COMPRESS, "Compress each .blg to .blg.zst when it is closed.", NULL, 0, NULL, true},
     {0, "hold", "TIME", HOLD, "Alerts: only when the value has been beyond the limit for this time.", "1:00", 0, NULL, true},
     {0, "hysteresis", "PERCENT", HYSTERESIS, "Alerts: the next one only after the value came back from the limit by this part of it.", "5 10", 0, NULL, true},

@@ -5,6 +5,7 @@
 #include "../common/missing.h"
 #include "../common/pdh-message.h"
 
+#include <openperflib/unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +59,20 @@ static char *expand(const char *path, PDH_STATUS *ret_status)
     return NULL;
 }
 
-static bool is_command_line(const char *path)
+/* Removes a counter of command lines, of any name in any language, unless the set has them; also
+ * one whose machine was not reached, because it may be such a counter. False: it is gone. */
+static bool keep(struct runner *runner, struct source *source, PDH_HCOUNTER counter)
 {
-    const char *counter = strrchr(path, '\\');
-    return counter && strcasecmp(counter, "\\Command Line") == 0 &&
-           strcasestr(path, "\\Process Details(");
+    enum { COMMAND_LINE = 102010 };
+    uint32_t title = opl_counter_title(counter);
+    if (runner->set->command_lines || (title && title != COMMAND_LINE))
+        return true;
+    PdhRemoveCounter(counter);
+    if (title)
+        snprintf(
+            source->reason, sizeof source->reason,
+            "command lines may contain passwords: they are recorded only with --command-lines");
+    return false;
 }
 
 static bool add_paths(struct active *active, struct source *source)
@@ -70,15 +80,10 @@ static bool add_paths(struct active *active, struct source *source)
     char *list = expand(source->path, &source->status);
     for (const char *path = list; path && *path; path += strlen(path) + 1) {
         PDH_HCOUNTER handle = NULL;
-        if (is_command_line(path) && !active->runner->set->command_lines) {
-            snprintf(
-                source->reason, sizeof source->reason,
-                "command lines may contain passwords: they are recorded only with --command-lines");
-            continue;
-        }
         source->status = PdhAddCounterA(active->query, path, 0, &handle);
-        PDH_HCOUNTER *grown =
-            handle ? reallocarray(source->handles, source->count + 1, sizeof *grown) : NULL;
+        PDH_HCOUNTER *grown = handle && keep(active->runner, source, handle)
+                                  ? reallocarray(source->handles, source->count + 1, sizeof *grown)
+                                  : NULL;
         if (!grown)
             continue;
         source->handles = grown;

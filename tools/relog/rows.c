@@ -2,6 +2,7 @@
 /* Writes samples value by value: for JSON and tables, -t, --merge and --follow. */
 #include "relog.h"
 
+#include <openperflib/unstable.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct sheet_rows {
     } * means;          /* sums since the last kept sample; NULL: without --average */
     LONGLONG mean_time; /* time of the last added sample */
     double *values, *pending;
-    LONGLONG time, pending_time; /* pending_time 0: nothing is pending */
+    char **texts, **pending_texts; /* those of text counters; the others are NULL */
+    LONGLONG time, pending_time;   /* pending_time 0: nothing is pending */
     unsigned long seen;
     bool torn; /* the capture ends in the middle of a sample */
 };
@@ -134,20 +136,33 @@ static double value_of(struct sheet_rows *rows, size_t i)
     return mean;
 }
 
+static bool keep_text(void *ret, const char *instance, const char *counter, const char *text)
+{
+    (void)instance, (void)counter;
+    *(char **)ret = strdup(text);
+    return false;
+}
+
 static void take_values(struct sheet_rows *rows)
 {
-    for (size_t i = 0; i < rows->sheet.count; i++)
+    for (size_t i = 0; i < rows->sheet.count; i++) {
         rows->values[i] = value_of(rows, i);
+        free(rows->texts[i]);
+        rows->texts[i] = NULL;
+        if (isnan(rows->values[i]))
+            opl_counter_texts(rows->source->handles[i], keep_text, &rows->texts[i]);
+    }
 }
 
 /* ---- lines ---- */
 
-static void print(struct sheet_rows *rows, LONGLONG time, const double *values)
+static void print(struct sheet_rows *rows, LONGLONG time, const double *values, char *const *texts)
 {
     struct relog_report *report = rows->report;
     report->first = report->samples ? report->first : time;
     report->last = time;
     report->samples++;
+    rows->sheet.texts = texts;
     sheet_row(&rows->sheet, time, values);
     if (rows->opts->flows)
         sheet_flush(&rows->sheet);
@@ -158,7 +173,7 @@ static void print(struct sheet_rows *rows, LONGLONG time, const double *values)
 static void print_pending(struct sheet_rows *rows)
 {
     if (rows->pending_time)
-        print(rows, rows->pending_time, rows->pending);
+        print(rows, rows->pending_time, rows->pending, rows->pending_texts);
     rows->pending_time = 0;
 }
 
@@ -168,22 +183,28 @@ static bool belongs(const struct sheet_rows *rows)
     if (!rows->pending_time || rows->time - rows->pending_time > join_span)
         return false;
     for (size_t i = 0; i < rows->sheet.count; i++)
-        if (!isnan(rows->pending[i]) && !isnan(rows->values[i]))
+        if ((!isnan(rows->pending[i]) && !isnan(rows->values[i])) ||
+            (rows->pending_texts[i] && rows->texts[i]))
             return false;
     return true;
 }
 
 static void join(struct sheet_rows *rows)
 {
-    if (!belongs(rows)) {
+    bool joined = belongs(rows);
+    if (!joined) {
         print_pending(rows);
-        memcpy(rows->pending, rows->values, rows->sheet.count * sizeof *rows->values);
         rows->pending_time = rows->time;
-        return;
     }
-    for (size_t i = 0; i < rows->sheet.count; i++)
-        if (isnan(rows->pending[i]))
+    for (size_t i = 0; i < rows->sheet.count; i++) {
+        if (!joined || isnan(rows->pending[i]))
             rows->pending[i] = rows->values[i];
+        if (joined && !rows->texts[i])
+            continue;
+        free(rows->pending_texts[i]);
+        rows->pending_texts[i] = rows->texts[i];
+        rows->texts[i] = NULL;
+    }
 }
 
 /* ---- the samples ---- */
@@ -229,7 +250,7 @@ static int copy_rows(struct sheet_rows *rows)
         if (rows->opts->merge)
             join(rows);
         else
-            print(rows, rows->time, rows->values);
+            print(rows, rows->time, rows->values, rows->texts);
     }
     print_pending(rows);
     return rows->torn ? EXIT_FAILED : code;
@@ -246,12 +267,14 @@ static int print_rows(struct sheet_rows *rows)
     rows->sheet.zone = zone;
     rows->before = calloc(count, sizeof *rows->before);
     rows->values = calloc(count * 2, sizeof *rows->values);
+    rows->texts = calloc(count * 2, sizeof *rows->texts);
     rows->means = rows->opts->average ? calloc(count, sizeof *rows->means) : NULL;
-    if (!rows->before || !rows->values || (rows->opts->average && !rows->means) ||
+    if (!rows->before || !rows->values || !rows->texts || (rows->opts->average && !rows->means) ||
         !sheet_begin(&rows->sheet))
         return pdh_complain("relog", "reading the samples",
                             (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
     rows->pending = rows->values + count;
+    rows->pending_texts = rows->texts + count;
     int code = copy_rows(rows);
     sheet_end(&rows->sheet);
     return code;
@@ -267,6 +290,9 @@ int rows_write(const struct relog *opts, struct input_log *source, struct relog_
     free(rows.before);
     free(rows.means);
     free(rows.values);
+    for (size_t i = 0; rows.texts && i < source->paths.count * 2; i++)
+        free(rows.texts[i]);
+    free(rows.texts);
     bool good = output_file_close("relog", opts->output, rows.sheet.out);
     return good ? code : EXIT_FAILED;
 }

@@ -275,6 +275,7 @@ int counters_open(struct counters *counters, const struct typeperf *opts)
     if (opts->server)
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  opts->server + strspn(opts->server, "\\"));
+    counters->text_noted = opts->output && opts->format->capture; /* a capture has the texts */
     connect_machines(counters, opts);
     for (size_t i = 0; i < opts->args.count; i++) {
         char *path = counter_path_on(counters->machine, opts->args.texts[i]);

@@ -361,12 +361,11 @@ static const opl_counter_view *definition_of(struct counter *counter,
 static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *sample)
 {
     sample->raw.CStatus = cstatus;
-    if (!counter->wild) {
-        counter_sampled(counter, sample, false);
-        return false;
-    }
     counter_next_set(counter);
-    counter_sampled_set(counter, false);
+    if (counter->wild)
+        counter_sampled_set(counter, false);
+    else
+        counter_sampled(counter, sample, false);
     return false;
 }
 
@@ -390,8 +389,8 @@ static bool sample_counter(struct counter *counter, int64_t time)
     counter->lost = !definition;
     if (!definition)
         return sample_none(counter, PDH_CSTATUS_NO_COUNTER, &sample);
+    const struct item_set *set = counter_next_set(counter);
     if (counter->wild) {
-        const struct item_set *set = counter_next_set(counter);
         sample_all(counter, &group->snapshot, object, definition, &sample);
         counter_sampled_set(counter, group->steady);
         return set->count > 0;

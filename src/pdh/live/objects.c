@@ -286,7 +286,7 @@ static PDH_STATUS find_text_counters(struct text_search *search, const struct ob
         for (uint32_t k = 0; k < info->counter_count; k++) {
             const struct counter_info *one = &info->counters[k];
             if (views[i].definition.CounterNameTitleIndex != one->index ||
-                (views[i].definition.CounterType & 0xc00) != PERF_TYPE_TEXT ||
+                !type_is_text(views[i].definition.CounterType) ||
                 (one != named && !path_match(search->path->counter, one->name)))
                 continue;
             status = 0;

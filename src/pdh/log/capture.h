@@ -89,7 +89,5 @@ PDH_STATUS log_source_info(struct log_source *source, const char *machine, const
 /* True if `name` is the wanted name. If `wanted` is a number, `name` must be a name that has this
  * number on this machine, in any language: most captures do not contain the numbers of names. */
 bool capture_is_named(const char *wanted, const char *name);
-/* Returns the reason why a counter of this type, which has no formula, is not shown. */
-enum log_loss capture_type_loss(DWORD type);
 
 #endif

@@ -75,6 +75,9 @@ static void add_instances(struct expand_search *search, const struct log_column 
     }
     for (uint32_t i = 0; i < info->instance_count; i++) {
         const struct instance_info *instance = &info->instances[i];
+        /* the object's other columns may have instances that this one has not */
+        if (column->instance && !instance->parent && !path_match(column->instance, instance->name))
+            continue;
         if (!path_match_instance(search->path, instance->parent, instance->name, instance->number))
             continue;
         if (path_is_pattern(instance->name) || path_is_pattern(instance->parent))
@@ -126,8 +129,8 @@ static void add_shown(struct expand_search *search, const struct log_column *col
     struct log_losses *losses = &search->source->losses;
     if (column->twice)
         losses_add(losses, LOSS_TWICE, 1, "%s", column->path);
-    if (column->kind != LOG_COOKED && !formula_known(column->type))
-        losses_add(losses, capture_type_loss(column->type), 1, "%s", column->path);
+    if (column->kind != LOG_COOKED && !formula_known(column->type) && !type_is_text(column->type))
+        losses_add(losses, LOSS_FORMULA, 1, "%s", column->path);
     if (path_is_pattern(column->instance) || path_is_pattern(column->parent))
         losses_add(losses, LOSS_PATTERN, 1, "%s", column->path);
     else

@@ -224,11 +224,6 @@ static void point_to(struct object_info *info, const struct object_columns *from
     }
 }
 
-enum log_loss capture_type_loss(DWORD type)
-{
-    return (type & 0xc00) == PERF_TYPE_TEXT ? LOSS_TYPE : LOSS_FORMULA;
-}
-
 /* Records that the values of counters without a formula cannot be shown, unless the object never
  * had an instance. */
 static void lose_types(const struct object_columns *from, struct object_info *info)
@@ -236,9 +231,8 @@ static void lose_types(const struct object_columns *from, struct object_info *in
     if (!info->bare && !info->instance_count)
         return;
     for (uint32_t i = 0; i < info->counter_count; i++)
-        if (!formula_known(info->counters[i].type))
-            lose(from, &info->losses, capture_type_loss(info->counters[i].type),
-                 info->counters[i].name);
+        if (!formula_known(info->counters[i].type) && !type_is_text(info->counters[i].type))
+            lose(from, &info->losses, LOSS_FORMULA, info->counters[i].name);
 }
 
 static struct object_info *object_info_of(const struct object_columns *from)

@@ -375,6 +375,8 @@ static const opl_counter_view *find_definition(struct counter *counter, const ch
                                       counter->path.counter))
             continue;
         counter->type = views[i].definition.CounterType;
+        counter->object = object->view.type.ObjectNameTitleIndex;
+        counter->title = views[i].definition.CounterNameTitleIndex;
         counter->default_scale = (LONG)views[i].definition.DefaultScale;
         return &views[i];
     }
@@ -403,7 +405,7 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
         sample_all(counter, snapshot, object, definition, ret);
     else
         sample_one(counter, snapshot, object, definition, ret);
-    if (ret->raw.CStatus == PDH_CSTATUS_INVALID_DATA)
+    if (ret->raw.CStatus == PDH_CSTATUS_INVALID_DATA && !type_is_text(counter->type))
         losses_add(log_losses(source->log), LOSS_VALUE, 1, "%s\\%s(%s)\\%s", machine ? machine : "",
                    counter->path.object, counter->path.whole ? counter->path.whole : "",
                    counter->path.counter);
@@ -493,6 +495,7 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
     }
     struct sample sample = sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
     bool good = false;
+    counter_next_set(counter);
     for (uint32_t i = 0; i < counter->column_count && !good; i++) {
         sample = sample_of_column(counter, counter->columns[i], from);
         good = sample.raw.CStatus <= PDH_CSTATUS_NEW_DATA;

@@ -7,6 +7,7 @@
  */
 #include "pdh/log/capture.h"
 
+#include <openperflib/build.h>
 #include <openperflib/capture.h>
 
 #include <math.h>
@@ -22,6 +23,10 @@ struct writer_column {
     struct log_item *items; /* of a wildcard in a BLG */
     uint32_t item_capacity;
     struct pdh_path parts; /* BLG: the parts of the path, for the catalogue */
+    /* of a text counter the newest text; in a BLG the block with it, and the names of the numbers
+     * in the block */
+    struct buffer text, names;
+    uint32_t title; /* BLG: number of a text counter's name; 0: it is none */
 };
 struct capture_writer {
     struct log_writer *log;
@@ -31,6 +36,7 @@ struct capture_writer {
     DWORD most_bytes;
     struct writer_column *columns;
     double *numbers;
+    const char **texts; /* for each column; NULL: it has a number, or no value */
     size_t count;
     struct log_extent extent;
     /* only for a BLG: the columns as the file has them, and the values of one sample */
@@ -162,12 +168,14 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
 {
     const char **paths = calloc(writer->count + 1, sizeof *paths);
     writer->numbers = calloc(writer->count + 1, sizeof *writer->numbers);
+    writer->texts = calloc(writer->count + 1, sizeof *writer->texts);
     if (kind == LOG_BINARY) {
         writer->written = calloc(writer->count + 1, sizeof *writer->written);
         writer->values = calloc(writer->count + 1, sizeof *writer->values);
     }
     PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (paths && writer->numbers && (kind != LOG_BINARY || (writer->written && writer->values))) {
+    if (paths && writer->numbers && writer->texts &&
+        (kind != LOG_BINARY || (writer->written && writer->values))) {
         for (size_t i = 0; i < writer->count; i++)
             paths[i] = writer->columns[i].path;
         struct log_header header = {.kind = kind, .paths = paths, .count = writer->count};
@@ -251,11 +259,14 @@ PDH_STATUS writer_close(struct capture_writer *writer)
         free(writer->columns[i].instance);
         free(writer->columns[i].items);
         path_done(&writer->columns[i].parts);
+        buffer_done(&writer->columns[i].text);
+        buffer_done(&writer->columns[i].names);
     }
     free(writer->written);
     free(writer->values);
     free(writer->columns);
     free(writer->numbers);
+    free(writer->texts);
     free(writer);
     return status;
 }
@@ -291,8 +302,21 @@ static PDH_STATUS cook_instance(struct counter *counter, const struct instance_k
                         before ? &before->sample : NULL, counter->comparable, ret);
 }
 
-/* Returns the value, neither scaled nor capped (docs/windows/pdh.md#f8); NAN: there is no value. */
-static double number_of(const struct writer_column *column, uint32_t hint)
+/* Returns the column's text, copied to its buffer; NULL: it has none. */
+static const char *text_of(struct writer_column *column, struct counter *counter, uint32_t hint)
+{
+    struct item_set *set = &counter->sets[counter->turn];
+    const struct sample_item *item = set->count ? set->items : NULL;
+    if (column->key.name)
+        item = item_find_key(set, &column->key, hint);
+    const char *text = item ? item_text(set, item) : NULL;
+    buffer_clear(&column->text);
+    return text && buffer_add_text(&column->text, text) ? column->text.data : NULL;
+}
+
+/* Returns the value, neither scaled nor capped (docs/windows/pdh.md#f8); NAN: there is no value,
+ * or a text. */
+static double number_of(struct writer_column *column, uint32_t hint, const char **ret_text)
 {
     PDH_FMT_COUNTERVALUE value;
     struct counter *counter = counter_lock(column->counter);
@@ -303,6 +327,7 @@ static double number_of(const struct writer_column *column, uint32_t hint)
             ? cook_instance(counter, &column->key, hint, &value)
             : cook_samples(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
                            &counter->newest, &counter->before, counter->comparable, &value);
+    *ret_text = type_is_text(counter->type) ? text_of(column, counter, hint) : NULL;
     counter_unlock(counter);
     return status ? NAN : value.doubleValue;
 }
@@ -312,7 +337,7 @@ static void take_numbers(struct capture_writer *writer)
     uint32_t hint = 0;
     for (size_t i = 0; i < writer->count; i++) {
         hint = i && writer->columns[i].counter == writer->columns[i - 1].counter ? hint + 1 : 0;
-        writer->numbers[i] = number_of(&writer->columns[i], hint);
+        writer->numbers[i] = number_of(&writer->columns[i], hint, &writer->texts[i]);
     }
 }
 
@@ -346,14 +371,17 @@ static PDH_STATUS take_items(struct writer_column *column, const struct item_set
     return 0;
 }
 
-/* Fills the column and its value. Returns true if the file has another type for the column. */
-static bool describe(const struct writer_column *column, const struct counter *counter,
+/* Fills the column. Returns true if the file has another type or title for the column. */
+static bool describe(struct writer_column *column, const struct counter *counter,
                      struct log_column *ret)
 {
     const struct pdh_path *parts = &column->parts;
     LONGLONG time_base = ret->time_base;
     DWORD type = ret->type;
-    bool changed = !ret->path || type != counter->type || time_base != counter->time_base;
+    bool text = type_is_text(counter->type);
+    bool changed = !ret->path || type != counter->type || time_base != counter->time_base ||
+                   (text && column->title != counter->title);
+    column->title = text ? counter->title : 0;
     *ret = (struct log_column){.kind = counter->wild ? LOG_ARRAY : LOG_RAW,
                                .path = column->path,
                                .machine = parts->machine,
@@ -365,7 +393,103 @@ static bool describe(const struct writer_column *column, const struct counter *c
                                .type = counter->type,
                                .time_base = counter->time_base,
                                .scale = counter->default_scale};
-    return changed;
+    if (!changed || !text)
+        return changed;
+    buffer_clear(&column->names);
+    buffer_printf(&column->names, "%u%c%s%c%u%c%s%c", (unsigned)counter->object, 0, parts->object,
+                  0, (unsigned)counter->title, 0, parts->counter, 0);
+    return true;
+}
+
+/* ---- texts in a BLG: a block of the performance key, with one counter ---- */
+
+static void add_text_instances(opl_build *build, const struct item_set *set, bool each)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct sample_item *item = &set->items[i];
+        const char *text = item_text(set, item);
+        BUFFER_AUTO name = {0};
+        /* the reader numbers equal names by their order */
+        buffer_printf(&name, each || !item->number ? "%s" : "%s#%u", set->names.data + item->name,
+                      (unsigned)item->number);
+        if (text && item->length)
+            opl_build_instance(build, name.data);
+        if (text)
+            opl_build_text(build, 0, text);
+    }
+}
+
+/* Returns the size of the counter: the longest text with its NUL. */
+static uint32_t text_size(const struct item_set *set)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const char *text = item_text(set, &set->items[i]);
+        size_t units = text ? utf8_to_16(text, strlen(text), NULL, 0) : 0;
+        most = units > most ? units : most;
+    }
+    return (uint32_t)(2 * (most + 1) + 7) & ~7u;
+}
+
+/* Makes the block of a text counter's newest texts; one without instances has no object. */
+static void make_block(const struct counter *counter, LONGLONG time, struct buffer *ret)
+{
+    enum { OF_OBJECT = sizeof(PERF_DATA_BLOCK) + 256, OF_INSTANCE = 128 };
+    const struct item_set *set = &counter->sets[counter->turn];
+    opl_build_counter definition = {
+        .name_index = counter->title, .type = PERF_COUNTER_TEXT, .size = text_size(set)};
+    opl_build_object_info object = {.name_index = counter->object,
+                                    .level = PERF_DETAIL_NOVICE,
+                                    .default_counter = -1,
+                                    .single = !counter->path.whole};
+    opl_build build;
+    uint32_t bytes, objects;
+    buffer_clear(ret);
+    if (!buffer_reserve(ret, OF_OBJECT + 2 * set->names.len +
+                                 set->count * (size_t)(OF_INSTANCE + definition.size)))
+        return;
+    void *end = ret->data + sizeof(PERF_DATA_BLOCK);
+    opl_build_init(&build, end, ret->capacity - sizeof(PERF_DATA_BLOCK) - 1);
+    if (counter->path.whole || set->count)
+        opl_build_object(&build, &object, &definition, 1);
+    add_text_instances(&build, set, counter->path.whole && !strcmp(counter->path.whole, "*"));
+    ret->failed |= opl_build_collect(&build, &end, &bytes, &objects) != 0;
+    PERF_DATA_BLOCK head = {
+        .Signature = {'P', 'E', 'R', 'F'},
+        .LittleEndian = 1,
+        .Version = PERF_DATA_VERSION,
+        .Revision = PERF_DATA_REVISION,
+        .TotalByteLength = (DWORD)sizeof head + bytes,
+        .HeaderLength = sizeof head,
+        .NumObjectTypes = objects,
+        .PerfTime.QuadPart = time,
+        .PerfFreq.QuadPart = CLOCK_TICKS_PER_SECOND,
+        .PerfTime100nSec.QuadPart = time,
+        .SystemNameOffset = sizeof head
+    };
+    clock_systemtime(time, &head.SystemTime);
+    memcpy(ret->data, &head, sizeof head);
+    ret->len = head.TotalByteLength;
+}
+
+/* Fills the value; of a text counter also the names in the column. */
+static PDH_STATUS take_value(struct writer_column *column, const struct counter *counter,
+                             LONGLONG time, struct log_column *described, struct log_value *ret)
+{
+    if (column->title) {
+        make_block(counter, time, &column->text);
+        described->names = column->names.data;
+        described->names_size = column->names.len;
+        *ret = (struct log_value){
+            .kind = LOG_BLOCK, .block = column->text.data, .size = column->text.len};
+        return column->text.failed || column->names.failed
+                   ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE
+                   : 0;
+    }
+    if (counter->wild)
+        return take_items(column, &counter->sets[counter->turn], counter->absent, ret);
+    ret->raw = counter->newest.raw;
+    return 0;
 }
 
 /* Writes the raw values, and before them the catalogue if a type has changed, which happens when a
@@ -383,10 +507,7 @@ static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
         if (!counter)
             continue;
         changed |= describe(column, counter, &writer->written[i]);
-        if (counter->wild)
-            status = take_items(column, &counter->sets[counter->turn], counter->absent, value);
-        else
-            value->raw = counter->newest.raw;
+        status = take_value(column, counter, time, &writer->written[i], value);
         counter_unlock(counter);
     }
     if (!status && changed)
@@ -413,7 +534,7 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
         status = write_raw(writer, time);
     } else {
         take_numbers(writer);
-        status = log_write(writer->log, time, writer->numbers, user_string);
+        status = log_write(writer->log, time, writer->numbers, writer->texts, user_string);
     }
     if (status)
         return status;
