@@ -201,6 +201,9 @@ struct log_header {
     /* BLG: a circular file of about this size, in which new samples replace the oldest; 0: not
      * circular */
     uint64_t most_bytes;
+    /* BLG: each flush waits until the samples are on the disk, before the head of their buffer says
+     * so: after a power cut the head never covers bytes that were not written */
+    bool sync;
 };
 enum log_create_mode {
     LOG_CREATE_NEW,    /* the file must not exist, else PDH_FILE_ALREADY_EXISTS */

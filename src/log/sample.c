@@ -273,7 +273,6 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
         file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->info.path, kind);
     if (good && kind != KIND_BLOCK && (column->info.type & 0xc00) == TYPE_TEXT) {
         file_lose(file, LOSS_TYPE, !column->no_texts, "%s", column->info.path);
-        value->status = PDH_CSTATUS_INVALID_DATA;
         column->no_texts = true;
     }
 }

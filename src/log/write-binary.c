@@ -2,7 +2,8 @@
 /*
  * Writes BLG files, with the layout that docs/format.md describes. The records of a sample are
  * written to the file before the head of their buffer, which says how many bytes of it are used: a
- * writer that is killed leaves a file that ends with its last whole sample.
+ * writer that is killed leaves a file that ends with its last whole sample; with `sync` also one
+ * whose power fails, at most without its last samples.
  */
 #include "log/binary.h"
 #include "log/inner.h"
@@ -25,6 +26,7 @@ struct binary_writer {
     uint64_t most;        /* number of buffers in a circular file; 0: the file is not circular */
     unsigned char id[16]; /* GUID of the capture */
     LONGLONG time;        /* UTC, when the last buffer was saved */
+    bool sync;            /* the bytes of a buffer are on the disk before its head counts them */
     /* names: one body for each block, which begins with its size, a size_t */
     struct buffer catalogue, names, body;
 };
@@ -146,7 +148,7 @@ static PDH_STATUS save_buffer(struct log_writer *writer)
     if (writer->plain)
         good = (binary->saved || save_head(writer, BINARY_BUFFER_HEAD)) &&
                write_all(writer, binary->bytes + from, to - from, offset + from) &&
-               save_head(writer, binary->used);
+               (!binary->sync || fdatasync(writer->fd) == 0) && save_head(writer, binary->used);
     else
         good = write_all(writer, binary->bytes, binary->size, 0);
     if (!good) {
@@ -488,6 +490,7 @@ PDH_STATUS binary_create(struct log_writer *writer, const char *path, uint64_t s
     if (!binary)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     binary->size = BUFFER_BYTES;
+    binary->sync = header->sync;
     if (header->most_bytes)
         binary->most =
             header->most_bytes / BUFFER_BYTES < 3 ? 3 : header->most_bytes / BUFFER_BYTES;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of writing BLG: a real capture taken apart and written again, byte for byte; what is
- * written is read back; and what a killed process, a full disk or a cut file leaves. */
+ * written is read back; and what a killed process, a full disk or a cut file leaves. The argument is
+ * how many times a process is killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -298,23 +300,30 @@ static void a_cut_file_has_its_whole_samples(void **state)
     assert_int_equal(last, 40);
 }
 
+static unsigned times = 60;        /* a writer is killed */
+static volatile unsigned *flushed; /* samples that it has written, in shared memory */
+
 static void write_for_ever(const char *path)
 {
     struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 0);
-    for (unsigned i = 0;; i++)
-        if (write_one(writer, i, 300) || log_flush(writer))
-            _exit(1);
+    for (unsigned i = 0; !write_one(writer, i, 300) && !log_flush(writer); i++)
+        *flushed = i + 1;
+    _exit(1);
 }
 
-/* A killed writer: nothing is damaged. Only the sample that was being written is lost; its records,
- * at most PARTS, are counted if they are in the file. */
+/* A killed writer: nothing is damaged. Only the sample that was being written may be lost; its
+ * records, at most PARTS, are counted if they are in the file. */
 static void a_killed_writer_loses_nothing(void **state)
 {
-    enum { TIMES = 60 };
     (void)state;
     srand(19);
     unsigned most = 0, count;
-    for (int i = 0; i < TIMES; i++) {
+    flushed =
+        mmap(NULL, sizeof *flushed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(flushed != MAP_FAILED);
+    for (unsigned i = 0; i < times; i++) {
+        *flushed = 0;
+        unlink(in_folder("killed"));
         pid_t child = fork();
         if (child == 0)
             write_for_ever(in_folder("killed"));
@@ -325,6 +334,7 @@ static void a_killed_writer_loses_nothing(void **state)
         if (stat(in_folder("killed"), &facts) || facts.st_size < BUFFER)
             continue; /* it had not begun */
         assert_int_equal(check_samples(in_folder("killed"), 300, true, &count), 0);
+        assert_in_range(count, *flushed, *flushed + 1);
         most = count > most ? count : most;
     }
     assert_true(most > 10);
@@ -460,7 +470,7 @@ static int remove_folder(void **state)
     return 0;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_real_capture_is_written_again),
@@ -473,5 +483,7 @@ int main(void)
         cmocka_unit_test(only_a_linear_blg_is_appended_to),
         cmocka_unit_test(a_circular_file_has_the_newest),
     };
+    if (count > 1)
+        times = (unsigned)strtoul(arguments[1], NULL, 10);
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -178,7 +178,8 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
         (kind != LOG_BINARY || (writer->written && writer->values))) {
         for (size_t i = 0; i < writer->count; i++)
             paths[i] = writer->columns[i].path;
-        struct log_header header = {.kind = kind, .paths = paths, .count = writer->count};
+        struct log_header header = {
+            .kind = kind, .paths = paths, .count = writer->count, .sync = writer->live};
         if (options->access & PDH_LOG_OPT_USER_STRING)
             header.caption = options->caption ? options->caption : "";
         char storage[ZONE_TEXT_SIZE];
