@@ -58,18 +58,17 @@ size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity
     size_t needed = 0;
     while (at < end) {
         uint32_t code;
-        uint16_t units[2];
-        size_t width = 1;
         decode(&at, end, &code);
-        units[0] = (uint16_t)code;
+        uint16_t unit = (uint16_t)code;
         if (code > 0xffff) {
-            units[0] = (uint16_t)(0xd800 + ((code - 0x10000) >> 10));
-            units[1] = (uint16_t)(0xdc00 + (code & 0x3ff));
-            width = 2;
-        }
-        for (size_t i = 0; i < width; i++, needed++)
             if (needed < capacity)
-                out[needed] = units[i];
+                out[needed] = (uint16_t)(0xd800 + ((code - 0x10000) >> 10));
+            unit = (uint16_t)(0xdc00 + (code & 0x3ff));
+            needed++;
+        }
+        if (needed < capacity)
+            out[needed] = unit;
+        needed++;
     }
     return needed;
 }
@@ -82,14 +81,20 @@ size_t utf16_to_8(const void *text, size_t count, char *out, size_t capacity)
         uint16_t units[2] = {0};
         memcpy(units, (const char *)text + i * 2, i + 1 < count ? 4 : 2);
         uint32_t code = units[0];
+        if (code < 0x80) { /* most names have no other characters */
+            if (needed < capacity)
+                out[needed] = (char)code;
+            needed++;
+            continue;
+        }
         if ((units[0] & 0xfc00) == 0xd800 && (units[1] & 0xfc00) == 0xdc00) {
             code = 0x10000 + ((units[0] & 0x3ffu) << 10) + (units[1] & 0x3ffu);
             i++;
         }
-        size_t width = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        size_t width = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
         for (size_t k = width - 1; k > 0; k--, code >>= 6)
             bytes[k] = (char)(0x80 | (code & 0x3f));
-        bytes[0] = (char)(width == 1 ? code : (0xf00u >> width) | code);
+        bytes[0] = (char)((0xf00u >> width) | code);
         for (size_t k = 0; k < width; k++, needed++)
             if (needed < capacity)
                 out[needed] = bytes[k];

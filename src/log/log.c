@@ -467,7 +467,7 @@ static PDH_STATUS merge_others(struct log *log, struct file *file)
             if (!lacks(file, i))
                 continue;
             file->values[i] = other->values[i];
-            file->values[i].same_names = false;
+            file->values[i].same_names = file->values[i].like_left = false;
         }
     }
     return status;

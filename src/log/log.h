@@ -61,6 +61,7 @@ struct log_value {
     size_t count;
     /* the items have the same names in the same order as in the previous sample */
     bool same_names;
+    bool like_left;    /* LOG_ARRAY: the array of the column before has the same names */
     const void *block; /* used with LOG_BLOCK; the content was not checked */
     size_t size;
     double number; /* used with LOG_COOKED, if `status` is valid data */

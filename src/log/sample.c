@@ -164,6 +164,22 @@ static bool same_names(const struct item_array *array, const unsigned char *body
     return true;
 }
 
+/* Takes the names of another array that has the same ones. */
+static bool copy_names(struct item_array *array, const struct item_array *from)
+{
+    buffer_clear(&array->raw);
+    buffer_clear(&array->text);
+    array->count = 0;
+    if (!make_items(array, from->count) ||
+        !buffer_add(&array->raw, from->raw.data, from->raw.len) ||
+        !buffer_add(&array->text, from->text.data, from->text.len))
+        return false;
+    for (size_t i = 0; i < from->count; i++)
+        array->items[i].name = array->text.data + (from->items[i].name - from->text.data);
+    array->count = from->count;
+    return true;
+}
+
 static bool take_names(struct item_array *array, const unsigned char *body, size_t length,
                        size_t count)
 {
@@ -217,7 +233,10 @@ static bool read_items(struct file *file, size_t entry, const unsigned char *bod
     if (length < ITEMS_HEAD || length > size || count > (length - ITEMS_HEAD) / ITEM_SIZE)
         return false;
     bool same = same_names(array, body, length, count);
-    if (!same && !take_names(array, body, length, count))
+    /* the arrays of an object usually all have the same names */
+    const struct item_array *left = entry && array[-1].turn == file->turn ? &array[-1] : NULL;
+    bool like = !same && left && same_names(left, body, length, count);
+    if (!same && !(like ? copy_names(array, left) : take_names(array, body, length, count)))
         return false;
     size_t lost = misplaced(body, length, count);
     if (lost)
@@ -225,6 +244,7 @@ static bool read_items(struct file *file, size_t entry, const unsigned char *bod
                   file->log->columns.list[file->map[entry]]->info.path);
     value->kind = LOG_ARRAY;
     value->same_names = same && before;
+    value->like_left = like && file->map[entry - 1] + 1 == file->map[entry];
     for (uint32_t i = 0; i < count; i++) {
         const unsigned char *item = body + ITEMS_HEAD + (size_t)i * ITEM_SIZE;
         array->items[i].multi = get32(item + 4);

@@ -69,14 +69,13 @@ static size_t add_zeros(struct buffer *buffer, size_t count)
 /* Adds a text as UTF-16 with its NUL. */
 static void add_wide(struct buffer *buffer, const char *text)
 {
-    size_t length = strlen(text), most = length + 1;
-    if (!buffer_reserve(buffer, 2 * most + 2))
+    size_t length = strlen(text);
+    if (!buffer_reserve(buffer, 2 * length + 2))
         return;
-    uint16_t *out = calloc(most, sizeof *out);
-    size_t units = out ? utf8_to_16(text, length, out, most) : 0;
-    buffer->failed |= !out;
-    buffer_add(buffer, out, 2 * (units + 1));
-    free(out);
+    uint16_t *out = (void *)(buffer->data + buffer->len);
+    size_t units = utf8_to_16(text, length, out, length);
+    out[units] = 0;
+    buffer->len += 2 * (units + 1);
 }
 
 /* ---- buffers ---- */

@@ -253,6 +253,9 @@ class Maker:
             return 2, struct.pack("<IIIIQ", 24, 0, 0x800007D0, 0, time)
         present = [(None, "", 0)] if object_.single else object_.present(sample)
         items, names = b"", b""
+        if not object_.single and not self.traits.get("equal but for case") and self.has("instances that lack some counters", 0.4):
+            lacking = random.Random(f"{counter.seed} lacks {sample}")
+            present = [one for one in present if lacking.random() < 0.8]
         for which, name, parent in present:
             if object_.parent and not object_.single:
                 name = object_.parent.instances[parent][0] + "/" + name

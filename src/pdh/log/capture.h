@@ -36,6 +36,7 @@ struct log_source {
     uint32_t *first_column, *next_column;
     size_t indexed, places;
     struct item_set numbering;    /* for one column at a time: its items, to count equal names */
+    const struct item_set *like;  /* while a sample is taken: the set of the wildcard before */
     struct capture_block *blocks; /* one block for each column; allocated when first needed */
     size_t block_count;
 };

@@ -347,7 +347,9 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
             owner->unreadable += value->status == PDH_CSTATUS_INVALID_DATA;
         if (!owner || value->status)
             continue;
-        if (value->kind == LOG_ARRAY && !value->same_names)
+        bool scanned = value->same_names || (value->like_left && !value[-1].status &&
+                                             survey->owners[k - 1] == survey->owners[k]);
+        if (value->kind == LOG_ARRAY && !scanned)
             good = scan_items(owner, value);
         else if (value->kind == LOG_RAW)
             owner->bare |= survey->open[k];

@@ -280,23 +280,35 @@ static struct sample sample_of_number(double number, LONGLONG time)
 }
 
 /* Adds the items of an array. Equal names are numbered from 0; names that the path does not match
- * are counted, too. */
+ * are counted, too. The set of the counter before usually begins with the same names, which then
+ * have the same numbers. */
 static void take_items(struct counter *counter, const struct log_value *value, struct item_set *set)
 {
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
-    struct item_set *all = each ? set : &log_source_of(counter)->numbering;
+    struct log_source *source = log_source_of(counter);
+    struct item_set *all = each ? set : &source->numbering;
+    const struct item_set *like = set->count ? NULL : source->like;
     if (!each)
         item_set_clear(all);
     for (size_t i = 0; i < value->count; i++) {
         const struct sample sample = sample_of_item(value, &value->items[i]);
         const char *name = value->items[i].name;
-        struct instance_key key = item_key(name, 0);
-        key.number = item_set_number(all, key);
+        const struct sample_item *twin = like && i < like->count ? &like->items[i] : NULL;
+        struct instance_key key;
+        if (twin && !strcmp(like->names.data + twin->name, name)) {
+            key = (struct instance_key){name, twin->length, twin->hash, twin->number};
+        } else {
+            like = NULL;
+            key = item_key(name, 0);
+            key.number = item_set_number(all, key);
+        }
         if (!item_add(all, &key, &sample))
             return;
         if (!each && path_match_full(&counter->path, name, key.number))
             item_add(set, &key, &sample);
     }
+    if (each)
+        source->like = set;
 }
 
 /* Returns the names in the column's array as a hash table, which is made once for each sample.
@@ -541,6 +553,7 @@ static PDH_STATUS collect_one(struct pdh_query *query, const struct log_sample *
         losses_add(log_losses(source->log), LOSS_COMMENT, 1, "'%.60s'", comment);
     source->samples++;
     lock_take(&query->lock);
+    source->like = NULL;
     if (!join_new_columns(query))
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     for (uint32_t i = 0; !status && i < query->counter_count; i++)
