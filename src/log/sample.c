@@ -164,9 +164,20 @@ static bool same_names(const struct item_array *array, const unsigned char *body
     return true;
 }
 
-/* Takes the names of another array that has the same ones. */
-static bool copy_names(struct item_array *array, const struct item_array *from)
+/* True if the array has the names of the one before it in the same sample, as those of an object
+ * usually do. */
+static bool is_like_left(const struct file *file, size_t entry, const unsigned char *body,
+                         size_t length, size_t count)
 {
+    const struct item_array *left = entry ? &file->arrays[entry - 1] : NULL;
+    return left && left->turn == file->turn && file->map[entry - 1] + 1 == file->map[entry] &&
+           same_names(left, body, length, count);
+}
+
+/* Copies the names of the array before it. */
+static bool copy_names(struct item_array *array)
+{
+    const struct item_array *from = array - 1;
     buffer_clear(&array->raw);
     buffer_clear(&array->text);
     array->count = 0;
@@ -233,10 +244,8 @@ static bool read_items(struct file *file, size_t entry, const unsigned char *bod
     if (length < ITEMS_HEAD || length > size || count > (length - ITEMS_HEAD) / ITEM_SIZE)
         return false;
     bool same = same_names(array, body, length, count);
-    /* the arrays of an object usually all have the same names */
-    const struct item_array *left = entry && array[-1].turn == file->turn ? &array[-1] : NULL;
-    bool like = !same && left && same_names(left, body, length, count);
-    if (!same && !(like ? copy_names(array, left) : take_names(array, body, length, count)))
+    bool like = !same && is_like_left(file, entry, body, length, count);
+    if (!same && !(like ? copy_names(array) : take_names(array, body, length, count)))
         return false;
     size_t lost = misplaced(body, length, count);
     if (lost)
@@ -244,7 +253,7 @@ static bool read_items(struct file *file, size_t entry, const unsigned char *bod
                   file->log->columns.list[file->map[entry]]->info.path);
     value->kind = LOG_ARRAY;
     value->same_names = same && before;
-    value->like_left = like && file->map[entry - 1] + 1 == file->map[entry];
+    value->like_left = like;
     for (uint32_t i = 0; i < count; i++) {
         const unsigned char *item = body + ITEMS_HEAD + (size_t)i * ITEM_SIZE;
         array->items[i].multi = get32(item + 4);
