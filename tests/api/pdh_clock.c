@@ -221,6 +221,55 @@ static void a_capture_has_blanks(void **state)
     assert_non_null(strstr(line, ",\" \",\" \",\" \"\r\n"));
 }
 
+static void update(PDH_HLOG log, int64_t jump)
+{
+    switch_more();
+    pass(SECOND + jump, SECOND);
+    assert_status(PdhUpdateLogA(log, NULL), 0);
+}
+
+/* Reads the next sample of a capture, and expects this status of the processor's time; the rate of
+ * context switches, whose clock cannot be set, is right in any case. */
+static void reads(PDH_HQUERY capture, PDH_HCOUNTER time, PDH_HCOUNTER switched, PDH_STATUS status)
+{
+    PDH_FMT_COUNTERVALUE value;
+    assert_status(PdhCollectQueryData(capture), 0);
+    assert_status(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &value), status);
+    assert_status(PdhGetFormattedCounterValue(switched, PDH_FMT_DOUBLE, NULL, &value), 0);
+    assert_true(value.doubleValue == 1000);
+}
+
+/* A BLG has raw values, from which readers compute rates. What they would divide by the time that
+ * passed on the wall clock has no value in a sample before which that clock was set. */
+static void a_blg_has_no_false_values(void **state)
+{
+    static const int64_t jumps[] = {3600LL * SECOND, -7200LL * SECOND};
+    char path[128];
+    PDH_HQUERY capture;
+    PDH_HCOUNTER time, switched;
+    for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+        DWORD type = PDH_LOG_TYPE_BINARY;
+        PDH_HLOG log = NULL;
+        snprintf(path, sizeof path, "%s/set%zu.blg", frozen_folder, i);
+        assert_status(PdhOpenLogA(path, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, &type, query,
+                                  0, NULL, &log),
+                      0);
+        for (int k = 0; k < 6; k++)
+            update(log, k == 3 ? jumps[i] : 0);
+        assert_status(PdhCloseLog(log, 0), 0);
+        assert_status(PdhOpenQueryA(path, 0, &capture), 0);
+        assert_status(PdhAddCounterA(capture, "\\Processor(0)\\% Processor Time", 0, &time), 0);
+        assert_status(PdhAddCounterA(capture, "\\System\\Context Switches/sec", 0, &switched), 0);
+        assert_status(PdhCollectQueryData(capture), 0);
+        reads(capture, time, switched, 0);
+        reads(capture, time, switched, 0);
+        reads(capture, time, switched, (PDH_STATUS)PDH_INVALID_DATA); /* the clock was set */
+        reads(capture, time, switched, (PDH_STATUS)PDH_INVALID_DATA); /* without a sample before */
+        reads(capture, time, switched, 0);
+        assert_status(PdhCloseQuery(capture), 0);
+    }
+}
+
 #define WITH_QUERY(test) cmocka_unit_test_setup_teardown(test, open_query, close_query)
 
 int main(void)
@@ -232,6 +281,7 @@ int main(void)
         WITH_QUERY(a_clock_that_stands),
         WITH_QUERY(an_interruption_between_the_clocks),
         WITH_QUERY(a_capture_has_blanks),
+        WITH_QUERY(a_blg_has_no_false_values),
     };
     return cmocka_run_group_tests_name("api-pdh-clock", tests, frozen_make, frozen_remove);
 }

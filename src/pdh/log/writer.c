@@ -493,6 +493,14 @@ static PDH_STATUS take_value(struct writer_column *column, const struct counter 
     return 0;
 }
 
+/* True if the wall clock was set since the last sample, and the value is one of those that readers
+ * divide by what passed on that clock: they could not know, so the value is not written. */
+static bool misleads(const struct counter *counter)
+{
+    return counter->collected > 1 && !counter->comparable && formula_needs_two(counter->type) &&
+           counter->type & PERF_TIMER_100NS;
+}
+
 /* Writes the raw values, and before them the catalogue if a type has changed, which happens when a
  * machine answers for the first time. */
 static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
@@ -509,6 +517,10 @@ static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
             continue;
         changed |= describe(column, counter, &writer->written[i]);
         status = take_value(column, counter, time, &writer->written[i], value);
+        if (misleads(counter)) {
+            value->raw.CStatus = PDH_CSTATUS_INVALID_DATA;
+            value->count = 0;
+        }
         counter_unlock(counter);
     }
     if (!status && changed)
