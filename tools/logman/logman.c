@@ -632,7 +632,8 @@ static int change_all(struct logman *opts, const struct options *options, struct
     if (fault)
         return options_complain(options, "%s", fault);
     put_duration(set);
-    return check_user(options, set);
+    /* an account of Windows stays as it is */
+    return given[RUN_AS] ? check_user(options, set) : 0;
 }
 
 /* ---- the commands ---- */
