@@ -214,8 +214,8 @@ enum log_create_mode {
 };
 struct log_writer;
 /* Creates or opens the file and writes the head. "-" is standard output. A full disk is
- * ERROR_DISK_FULL; a file that another writer has open is PDH_LOG_FILE_OPEN_ERROR. If the path ends with .zst the BLG is an unnamed file, and is compressed to
- * `path` when it is closed. */
+ * ERROR_DISK_FULL; a file that another writer has open is PDH_LOG_FILE_OPEN_ERROR. If the path ends
+ * with .zst the BLG is an unnamed file, and is compressed to `path` when it is closed. */
 PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
                       struct log_writer **ret, struct buffer *problem);
 /* Writes a line with one number for each column; NAN: no value, or a text of `texts`, which is NULL
