@@ -58,7 +58,7 @@ static bool is_file_of(const char *name, const char *base, uint32_t *ret_number)
         if (digits < NUMBER_DIGITS)
             return false;
         if (digits != DATE_DIGITS)
-            *ret_number = (uint32_t)strtoul(name + 1, NULL, 10);
+            *ret_number = digits < 10 ? (uint32_t)strtoul(name + 1, NULL, 10) : 0;
         name += 1 + digits;
         if (digits == DATE_DIGITS && *name == '-' && isdigit((unsigned char)name[1]))
             name += 1 + strspn(name + 1, "0123456789");
@@ -69,13 +69,38 @@ static bool is_file_of(const char *name, const char *base, uint32_t *ret_number)
     return false;
 }
 
+/* Several files need different names, even if no version was asked for. A circular file has a
+ * second one after an error, because it cannot be continued. */
+static bool is_numbered(const struct active *active)
+{
+    const struct set *set = active->runner->set;
+    const struct collector *collector = active->collector;
+    bool several =
+        set->segment || set->new_file || (collector->format == SET_BINCIRC && active->files);
+    return collector->version == VERSION_NUMBER || (collector->version == VERSION_NONE && several);
+}
+
+/* Has the set written the file, which is_file_of, so that it may be deleted or compressed? In the
+ * set's own folder it has; in a folder that the user named only files of the present format and
+ * version count, because others may be there. `name` is what follows the collector's name. */
+static bool is_own(const struct active *active, const char *name, uint32_t number)
+{
+    const char *folder = active->runner->set->folder, *own = extension(active->collector);
+    size_t digits = *name == '_' ? strspn(name + 1, "0123456789") : 0, length = strlen(own);
+    const char *end = strchr(name, '.') + 1;
+    bool dated = active->collector->version == VERSION_MONTH_DAY_HOUR_MINUTE;
+    bool form = dated ? digits == DATE_DIGITS : is_numbered(active) ? number > 0 : !digits;
+    bool same = strncmp(end, own, length) == 0 && (!end[length] || end[length] == '.');
+    return !folder || *folder != '/' || (form && same);
+}
+
 /* ---- the files that are there ---- */
 
 struct old_file {
     char *path;
     time_t changed;
     uint32_t number; /* of its version */
-    bool closed;     /* a regular file that is not the current one */
+    bool closed;     /* a regular file of the set that is not the current one */
 };
 
 static int by_time(const void *left, const void *right)
@@ -90,16 +115,18 @@ static size_t list_files(const struct active *active, struct old_file **ret)
 {
     size_t count = 0;
     FREE_AUTO char *base = base_of(active), *folder = base ? strdup(base) : NULL;
+    const char *name = base ? strrchr(base, '/') + 1 : NULL;
     DIR *open = folder ? opendir(dirname(folder)) : NULL;
     for (struct dirent *entry; open && (entry = readdir(open));) {
         struct stat st;
         struct old_file file = {0}, *grown = NULL;
-        if (is_file_of(entry->d_name, strrchr(base, '/') + 1, &file.number) &&
+        if (is_file_of(entry->d_name, name, &file.number) &&
             (file.path = text_format("%s/%s", folder, entry->d_name)) && !lstat(file.path, &st) &&
             (grown = reallocarray(*ret, count + 1, sizeof file))) {
             file.changed = st.st_mtime;
-            file.closed =
-                S_ISREG(st.st_mode) && !(active->file && strcmp(file.path, active->file) == 0);
+            file.closed = S_ISREG(st.st_mode) &&
+                          is_own(active, entry->d_name + strlen(name), file.number) &&
+                          !(active->file && strcmp(file.path, active->file) == 0);
             *ret = grown;
             grown[count++] = file;
         } else {
@@ -161,8 +188,7 @@ char *files_next(const struct active *active)
         return NULL;
     if (collector->version == VERSION_MONTH_DAY_HOUR_MINUTE)
         return dated_name(base, end);
-    /* several files need different names, even if no version was asked for */
-    if (collector->version == VERSION_NUMBER || set->segment || set->new_file)
+    if (is_numbered(active))
         return text_format("%s_%0*u.%s", base, NUMBER_DIGITS, next_number(active), end);
     return text_format("%s.%s", base, end);
 }
@@ -171,7 +197,7 @@ void files_share(const struct runner *runner, const char *path)
 {
     const struct group *group = runner->user ? NULL : getgrnam("openperflib");
     if (group && geteuid() == 0)
-        (void)!chown(path, (uid_t)-1, group->gr_gid);
+        (void)!lchown(path, (uid_t)-1, group->gr_gid);
 }
 
 /* ---- deleting and compressing ---- */
