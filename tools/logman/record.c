@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- opening ---- */
 
@@ -41,6 +42,8 @@ static PDH_STATUS open_log(struct active *active, DWORD mode)
 static DWORD mode_of(const struct active *active)
 {
     const struct collector *collector = active->collector;
+    if (collector->format == SET_BINCIRC && active->resumes && !active->file_samples)
+        return PDH_LOG_CREATE_ALWAYS; /* a circular file cannot be continued, but this one is empty */
     if (collector->append || active->resumes || (active->files && !collector->overwrite))
         return PDH_LOG_OPEN_ALWAYS;
     return collector->overwrite ? PDH_LOG_CREATE_ALWAYS : PDH_LOG_CREATE_NEW;
@@ -58,6 +61,23 @@ static void make_folder(const struct active *active)
     umask(mask);
     if (file_make_folders(folder, 0750) == 0)
         files_share(active->runner, folder);
+}
+
+/* May root write into the folder of the file? Others could replace a file by a link to any other.
+ * False: active->problem has the reason. */
+static bool folder_is_safe(struct active *active)
+{
+    char why[TRUST_TEXT];
+    struct stat st;
+    FREE_AUTO char *file = strdup(active->file),
+                   *folder = file ? realpath(dirname(file), NULL) : NULL;
+    if (geteuid() != 0 || !folder) /* without a folder the file cannot be opened */
+        return true;
+    bool shared = stat(folder, &st) == 0 && st.st_mode & S_ISVTX && file_trusted(&st, true);
+    if (trust_check_folder(shared ? dirname(folder) : folder, why) == 0)
+        return true;
+    snprintf(active->problem, sizeof active->problem, "%s", why);
+    return false;
 }
 
 /* Notes that samples are lost, and logs the first of a series. */
@@ -81,6 +101,8 @@ static void print_failure(const struct active *active, PDH_STATUS status)
                 "logman: %s: the file exists; -a continues it, -ow replaces it, and -v gives each "
                 "file a name of its own\n",
                 active->file);
+    else if (*active->problem)
+        fprintf(stderr, "logman: %s: %s\n", active->file, active->problem);
     else
         pdh_complain("logman", active->file, status);
 }
@@ -99,6 +121,8 @@ static PDH_STATUS open_file(struct active *active)
     if (active->runner->set->compress && !active->resumes && !collector->overwrite &&
         files_exists(active->file))
         return (PDH_STATUS)PDH_FILE_ALREADY_EXISTS;
+    if (!active->files && !folder_is_safe(active))
+        return (PDH_STATUS)PDH_ACCESS_DENIED;
     PDH_STATUS status = open_log(active, mode_of(active));
     if (status && active->resumes && !may_go_away(status)) {
         /* a circular file or a text file with other columns stays as it is; the next is tried */

@@ -51,9 +51,9 @@ struct active {
     char *file; /* the current file; NULL: none */
     double file_began;
     uint32_t files, file_samples;
-    int64_t size, growth; /* of the current file, and the most that a sample added to it */
-    bool resumes;         /* the file is continued after an error */
-    char problem[300];    /* why samples are lost; "": they are not */
+    int64_t size, growth;     /* of the current file, and the most that a sample added to it */
+    bool resumes;             /* the file is continued after an error */
+    char problem[TRUST_TEXT]; /* why samples are lost; "": they are not */
 };
 
 struct runner {
