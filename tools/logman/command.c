@@ -181,6 +181,15 @@ void command_step(struct runner *runner)
     }
 }
 
+void command_forget(struct runner *runner)
+{
+    struct command *next;
+    while (runner->commands && (next = runner->commands->next)) {
+        runner->commands->next = next->next;
+        free_command(next);
+    }
+}
+
 static void enqueue(struct runner *runner, struct command *command)
 {
     struct command **last = &runner->commands;

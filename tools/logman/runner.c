@@ -244,6 +244,8 @@ static int run_periods(struct runner *runner)
     if (!any)
         fprintf(stderr, "logman: %s: the end of the set has passed\n",
                 text_seen(runner->set->name));
+    if (stopped && runner->set->kind == SET_ALERT)
+        command_forget(runner);
     while (runner->commands) {
         command_step(runner);
         if (runner->commands) {

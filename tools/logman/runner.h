@@ -126,6 +126,8 @@ void command_compress(struct runner *runner, const struct text_list *files);
 void command_start_set(struct runner *runner, const char *name);
 /* Notes which command has ended, kills one that takes too long, and starts the next. */
 void command_step(struct runner *runner);
+/* Forgets the commands that have not begun. */
+void command_forget(struct runner *runner);
 
 /* ---- state.c: a folder for each set with a file that its runner locks, and one with its state:
  * lines of a key, a blank and a value ---- */
