@@ -89,9 +89,9 @@ static bool is_own(const struct active *active, const char *name, uint32_t numbe
     size_t digits = *name == '_' ? strspn(name + 1, "0123456789") : 0, length = strlen(own);
     const char *end = strchr(name, '.') + 1;
     bool dated = active->collector->version == VERSION_MONTH_DAY_HOUR_MINUTE;
-    bool form = dated ? digits == DATE_DIGITS : is_numbered(active) ? number > 0 : !digits;
+    bool versioned = dated ? digits == DATE_DIGITS : is_numbered(active) ? number > 0 : !digits;
     bool same = strncmp(end, own, length) == 0 && (!end[length] || end[length] == '.');
-    return !folder || *folder != '/' || (form && same);
+    return !folder || *folder != '/' || (versioned && same);
 }
 
 /* ---- the files that are there ---- */
