@@ -180,7 +180,6 @@ static char *dated_name(const char *base, const char *extension)
 
 char *files_next(const struct active *active)
 {
-    const struct set *set = active->runner->set;
     const struct collector *collector = active->collector;
     FREE_AUTO char *base = base_of(active);
     const char *end = extension(collector);
