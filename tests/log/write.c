@@ -232,7 +232,7 @@ static void a_file_has_one_writer(void **state)
     (void)state;
     const char *path = in_folder("one-writer");
     assert_int_equal(log_create(path, LOG_CREATE_NEW, &two, &writer, NULL), 0);
-    assert_int_equal(log_write(writer, noon, one_two, NULL), 0);
+    assert_int_equal(log_write(writer, noon, one_two, NULL, NULL), 0);
     assert_int_equal(log_flush(writer), 0);
     BUFFER_AUTO before = {0};
     read_whole(path, &before);
