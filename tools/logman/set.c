@@ -578,11 +578,23 @@ int set_import(const char *name, const char *path, struct set **ret)
     return code;
 }
 
+/* Returns the path of the sets that come with logman, or of the one with this name, to be freed. */
+static char *shipped_path(const char *name)
+{
+    FREE_AUTO char *folder = place_honours_vendor() ? text_format("%s/data/sets", place_vendor())
+                                                    : strdup(OPL_SHIPPED_SETS);
+    return !folder ? NULL : text_format("%s/%s%s", folder, name, *name ? ".xml" : "");
+}
+
 int set_load(bool user, const char *name, struct set **ret)
 {
-    FREE_AUTO char *path = set_name_valid(name) ? set_path(user, name, PLACE_SET) : NULL;
+    bool valid = set_name_valid(name);
+    FREE_AUTO char *path = valid ? set_path(user, name, PLACE_SET) : NULL;
+    FREE_AUTO char *shipped = valid ? shipped_path(name) : NULL;
     if (path && (access(path, F_OK) == 0 || errno == EACCES))
         return read_set(name, path, ret);
+    if (shipped && access(shipped, F_OK) == 0)
+        return read_set(name, shipped, ret);
     return set_complain(name, "no such data collector set; 'logman query' lists them",
                         EXIT_MISSING);
 }
@@ -621,8 +633,11 @@ int set_save(struct set *set, bool user)
 
 int set_delete(bool user, const char *name)
 {
-    FREE_AUTO char *path = set_path(user, name, PLACE_SET);
+    FREE_AUTO char *path = set_path(user, name, PLACE_SET), *shipped = shipped_path(name);
     LSTATUS status = path ? file_remove(AT_FDCWD, path) : ERROR_NOT_ENOUGH_MEMORY;
+    if (status && path && access(path, F_OK) != 0 && shipped && access(shipped, F_OK) == 0)
+        return set_complain(name, "comes with logman; it records nothing unless it is started",
+                            EXIT_FAILED);
     return status ? complain_status(name, status) : EXIT_GOOD;
 }
 
@@ -632,16 +647,29 @@ static int is_set_file(const struct dirent *entry)
     return entry->d_name[0] != '.' && size > 4 && strcmp(entry->d_name + size - 4, ".xml") == 0;
 }
 
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
 bool set_list(bool user, struct text_list *ret)
 {
-    FREE_AUTO char *folder = set_path(user, NULL, PLACE_SET);
-    struct dirent **entries = NULL;
-    bool good = folder != NULL;
-    int count = folder ? scandir(folder, &entries, is_set_file, alphasort) : 0;
-    for (int i = 0; i < count; i++) {
-        good = good && text_list_add_part(ret, entries[i]->d_name, strlen(entries[i]->d_name) - 4);
-        free(entries[i]);
+    FREE_AUTO char *folder = set_path(user, NULL, PLACE_SET), *shipped = shipped_path("");
+    const char *const folders[] = {folder, shipped};
+    bool good = folder && shipped;
+    for (size_t i = 0; good && i < COUNT(folders); i++) {
+        struct dirent **entries = NULL;
+        int count = scandir(folders[i], &entries, is_set_file, NULL);
+        for (int j = 0; j < count; free(entries[j++])) {
+            FREE_AUTO char *name = strndup(entries[j]->d_name, strlen(entries[j]->d_name) - 4);
+            bool known = false;
+            for (size_t k = 0; name && k < ret->count; k++)
+                known |= strcmp(ret->texts[k], name) == 0;
+            good = good && name && (known || text_list_add(ret, name));
+        }
+        free(entries);
     }
-    free(entries);
+    if (ret->count)
+        qsort(ret->texts, ret->count, sizeof *ret->texts, by_name);
     return good;
 }
