@@ -172,6 +172,49 @@ static void the_present_is_written(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
+/* A wildcard is one entry of the only catalogue; its instances are those of each sample. */
+static void a_wildcard_is_one_entry(void **state)
+{
+    static const char catalogue[] = "\xFF\x06\0\0\x08\0\x02";
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    PDH_HLOG handle;
+    char path[512];
+    const char *paths[] = {path};
+    struct capture_options options;
+    struct log *log = NULL;
+    const struct log_sample *sample;
+    DWORD type = PDH_LOG_TYPE_BINARY, count = fake_process_count;
+    BUFFER_AUTO bytes = {0};
+    assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
+    assert_int_equal(counter_add(query, "\\Process(*)\\ID Process", false, 0, &counter), 0);
+    options_of(&options, query, "live.blg", path);
+    assert_int_equal(capture_open(&options, &type, &handle), 0);
+    static const int differences[] = {0, 2, -1, 0};
+    for (size_t i = 0; i < COUNT(differences); i++) {
+        fake_process_count = count + (DWORD)differences[i];
+        fake_processes[count] = fake_processes[count + 1] = (struct fake_process){"born", 77};
+        assert_int_equal(capture_update(handle, NULL), 0);
+        fake_pass(1000);
+    }
+    assert_int_equal(capture_close(handle, 0), 0);
+    assert_int_equal(query_close(query), 0);
+    assert_int_equal(log_open(paths, 1, &log, NULL), 0);
+    assert_int_equal(log_columns(log), 1);
+    assert_int_equal(log_column(log, 0)->kind, LOG_ARRAY);
+    for (size_t i = 0; i < COUNT(differences); i++) {
+        assert_int_equal(log_next(log, &sample), 0);
+        assert_int_equal(sample->values[0].kind, LOG_ARRAY);
+        assert_int_equal(sample->values[0].count, count + (DWORD)differences[i]);
+    }
+    assert_int_equal(sample->values[0].items[0].first, fake_processes[0].id);
+    log_close(log);
+    assert_int_equal(file_read(AT_FDCWD, path, &bytes), 0);
+    const char *first = memmem(bytes.data, bytes.len, catalogue, 8);
+    assert_non_null(first);
+    assert_null(memmem(first + 1, bytes.len - (size_t)(first + 1 - bytes.data), catalogue, 8));
+}
+
 static void options_that_cannot_be(void **state)
 {
     PDH_HQUERY query;
@@ -207,6 +250,7 @@ int main(void)
         cmocka_unit_test(a_capture_is_written_anew),
         cmocka_unit_test(a_binary_capture_becomes_windows_text),
         cmocka_unit_test(the_present_is_written),
+        cmocka_unit_test(a_wildcard_is_one_entry),
         cmocka_unit_test(options_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
