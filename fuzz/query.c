@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     LSTATUS status = query_parse(text, &query);
-    bool is_text = query_is_text(text);
+    bool is_text = query_text_kind(text) != QUERY_NOTHING;
     free(text);
     demand(status == ERROR_SUCCESS || status == ERROR_INVALID_PARAMETER);
     if (status != ERROR_SUCCESS)

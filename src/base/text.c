@@ -1,9 +1,118 @@
 /* SPDX-License-Identifier: MIT */
-/* Words, numbers and multi-strings. */
+/* Growing buffers; UTF-8 and UTF-16; words, numbers and multi-strings. */
 #include "base/base.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- buffers ---- */
+
+/* A growing byte buffer. A failed allocation is remembered, so callers may append many times and
+ * check once, at the end, whether all of it succeeded. */
+
+enum { SMALLEST_SIZE = 64 };
+
+void buffer_done(struct buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct buffer){0};
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+    buffer->len = 0;
+    buffer->failed = false;
+    if (buffer->data)
+        buffer->data[0] = '\0';
+}
+
+static bool fail(struct buffer *buffer)
+{
+    buffer->failed = true;
+    return false;
+}
+
+bool buffer_reserve(struct buffer *buffer, size_t more)
+{
+    if (buffer->failed)
+        return false;
+    if (more < buffer->capacity - buffer->len)
+        return true;
+    if (more >= PTRDIFF_MAX - buffer->len)
+        return fail(buffer);
+    size_t needed = buffer->len + more + 1;
+    size_t capacity = buffer->capacity <= PTRDIFF_MAX / 2 ? buffer->capacity * 2 : needed;
+    capacity = capacity < needed ? needed : capacity;
+    capacity = capacity < SMALLEST_SIZE ? SMALLEST_SIZE : capacity;
+    char *data = realloc(buffer->data, capacity);
+    if (!data)
+        return fail(buffer);
+    buffer->data = data;
+    buffer->capacity = capacity;
+    buffer->data[buffer->len] = '\0';
+    return true;
+}
+
+bool buffer_add(struct buffer *buffer, const void *bytes, size_t count)
+{
+    if (!buffer_reserve(buffer, count))
+        return false;
+    if (count)
+        memcpy(buffer->data + buffer->len, bytes, count);
+    buffer->len += count;
+    buffer->data[buffer->len] = '\0';
+    return true;
+}
+
+bool buffer_add_text(struct buffer *buffer, const char *text)
+{
+    return buffer_add(buffer, text, strlen(text));
+}
+
+bool buffer_add_byte(struct buffer *buffer, char byte)
+{
+    return buffer_add(buffer, &byte, 1);
+}
+
+bool buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int count = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    if (count < 0)
+        return fail(buffer);
+    if (!buffer_reserve(buffer, (size_t)count))
+        return false;
+    va_start(list, format);
+    vsnprintf(buffer->data + buffer->len, (size_t)count + 1, format, list);
+    va_end(list);
+    buffer->len += (size_t)count;
+    return true;
+}
+
+LSTATUS buffer_status(const struct buffer *buffer)
+{
+    return buffer->failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
+}
+
+void memory_unused(void *memory, size_t bytes)
+{
+    enum { LARGE = 256 << 10 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = -(uintptr_t)memory & (page - 1);
+    if (bytes >= LARGE)
+        madvise((char *)memory + before, (bytes - before) & ~(page - 1), MADV_DONTNEED);
+}
+
+void free_pointer(void *pointer_to_pointer)
+{
+    void *pointer;
+    memcpy(&pointer, pointer_to_pointer, sizeof pointer);
+    free(pointer);
+}
 
 /* ---- UTF-8 and UTF-16 ---- */
 
@@ -58,7 +167,10 @@ size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity
     size_t needed = 0;
     while (at < end) {
         uint32_t code;
-        decode(&at, end, &code);
+        if (*at < 0x80)
+            code = *at++;
+        else
+            decode_long(&at, end, &code);
         uint16_t unit = (uint16_t)code;
         if (code > 0xffff) {
             if (needed < capacity)
@@ -139,7 +251,7 @@ bool utf8_valid(const char *text, size_t count)
     while (at < end)
         if (*at < 0x80)
             at++;
-        else if (!decode(&at, end, &code))
+        else if (!decode_long(&at, end, &code))
             return false;
     return true;
 }
@@ -235,17 +347,13 @@ const char *text_word(const char **cursor, size_t *count)
     return end > start ? start : NULL;
 }
 
-static bool number(const char *text, size_t count, unsigned base, uint32_t *ret)
+bool text_decimal(const char *text, size_t count, uint32_t *ret)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < count; i++) {
-        char c = text[i], letter = (char)(c | 0x20);
-        unsigned digit = c >= '0' && c <= '9'             ? (unsigned)(c - '0')
-                         : letter >= 'a' && letter <= 'f' ? (unsigned)(letter - 'a') + 10
-                                                          : base;
-        if (digit >= base)
+        if (text[i] < '0' || text[i] > '9')
             return false;
-        value = value * base + digit;
+        value = value * 10 + (uint64_t)(text[i] - '0');
         if (value > UINT32_MAX)
             return false;
     }
@@ -254,14 +362,19 @@ static bool number(const char *text, size_t count, unsigned base, uint32_t *ret)
     return count > 0;
 }
 
-bool text_decimal(const char *text, size_t count, uint32_t *ret)
-{
-    return number(text, count, 10, ret);
-}
-
 bool text_hex(const char *text, size_t count, uint32_t *ret)
 {
-    return number(text, count, 16, ret);
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = memchr(digits, text[i] < 'A' ? text[i] : text[i] | 0x20, 16);
+        if (!digit || value > UINT32_MAX >> 4)
+            return false;
+        value = value << 4 | (uint64_t)(digit - digits);
+    }
+    if (count)
+        *ret = (uint32_t)value;
+    return count > 0;
 }
 
 bool text_equal_fold(const char *left, const char *right)

@@ -25,12 +25,6 @@ enum { FIXED_CHARS = 42, NAME_BYTES = 4 * LIMIT_KEY_NAME, TRIES = 8 };
 static const int64_t write_every = CLOCK_TICKS_PER_SECOND;
 static const int64_t refused_for = 60 * (int64_t)CLOCK_TICKS_PER_SECOND;
 
-void answers_note(struct library *code, int64_t took_100ns)
-{
-    atomic_store_explicit(&code->heard.took, took_100ns, memory_order_relaxed);
-    atomic_store_explicit(&code->heard.when, clock_filetime(), memory_order_relaxed);
-}
-
 /* ---- a line ---- */
 
 static void write_line(const struct heard *heard, char line[static FIXED_CHARS + 1])

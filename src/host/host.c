@@ -258,8 +258,11 @@ static void collect_one(struct collection *collection, size_t i)
         piece.size = piece.objects = 0;
         piece.took_100ns = -1;
     }
-    if (piece.took_100ns >= 0)
-        answers_note(service->code, piece.took_100ns);
+    if (piece.took_100ns >= 0) {
+        struct heard *heard = &service->code->heard;
+        atomic_store_explicit(&heard->took, piece.took_100ns, memory_order_relaxed);
+        atomic_store_explicit(&heard->when, clock_filetime(), memory_order_relaxed);
+    }
     taken->begin = collection->used;
     if (piece.size && !collection->whole) {
         collection->whole = piece.whole;
@@ -388,18 +391,13 @@ static void collect_chosen(struct collection *collection)
         note_buffer_pressure(chosen_service(collection, i));
 }
 
-/* Counts that the program got ERROR_MORE_DATA, and logs an event after many times in a row.
- * Programs retry with larger buffers until the answer fits, but the status does not tell why it
- * never does; the event names the provider and the size that it needs. */
-static void note_pressure(const struct collection *collection)
+/* Logs that the program got ERROR_MORE_DATA many times in a row. Programs retry with larger buffers
+ * until the answer fits, but the status does not tell why it never does; the event names the
+ * provider and the size that it needs. */
+static void report_pressure(const struct collection *collection, unsigned tries)
 {
-    enum { MANY_TRIES = 10 };
-    static _Thread_local unsigned tries;
     const struct shortage *shortage = &collection->shortage;
     char needs[200], others[64] = "";
-    tries = collection->status == ERROR_MORE_DATA ? tries + 1 : 0;
-    if (!collection->short_of_space || tries == 0 || tries % MANY_TRIES)
-        return;
     if (collection->before)
         snprintf(others, sizeof(others), " after the %zu bytes of other services",
                  collection->before);
@@ -419,6 +417,8 @@ static void note_pressure(const struct collection *collection)
 LSTATUS host_collect(const struct query *query, void *data, size_t capacity, size_t *ret_size,
                      uint32_t *ret_objects, bool *ret_whole)
 {
+    enum { MANY_TRIES = 10 };
+    static _Thread_local unsigned tries; /* that failed for lack of space, in a row */
     struct collection collection = {.query = query, .data = data, .capacity = capacity};
     *ret_whole = false;
     *ret_size = 0;
@@ -434,7 +434,9 @@ LSTATUS host_collect(const struct query *query, void *data, size_t capacity, siz
         if (trace_on())
             trace_the_others(&collection);
         collect_chosen(&collection);
-        note_pressure(&collection);
+        tries = collection.status == ERROR_MORE_DATA ? tries + 1 : 0;
+        if (collection.short_of_space && tries && tries % MANY_TRIES == 0)
+            report_pressure(&collection, tries);
         shortage_here.needed = collection.lacking ? collection.used + collection.lacking : 0;
         round_return(round);
         answers_write(collection.table, false);

@@ -193,8 +193,6 @@ struct heard {
     int64_t written; /* value of `when` that was last written to the file */
     off_t place;     /* last known offset of the service's line in the file */
 };
-/* Records that an answer passed the checks; costs two stores. */
-void answers_note(struct library *code, int64_t took_100ns);
 /* Writes new times to the file, at most once a second; with `last` at once. */
 void answers_write(const struct service_table *table, bool last);
 
@@ -314,8 +312,8 @@ struct fault_finding {
     struct wire_finding content;
     const char *owner; /* for FAULT_FOREIGN: the service that owns the object */
 };
-/* Logs the fault and applies the consequences in its row of verdict.c; returns whether the answer
- * is kept. */
+/* Logs the fault, which is not FAULT_NONE, and applies the consequences in its row of verdict.c;
+ * returns whether the answer is kept. */
 bool verdict_keep(struct service *service, const struct host_settings *settings,
                   const struct fault_finding *finding);
 /* Only logs the fault's event. */
@@ -346,7 +344,7 @@ struct piece {
     uint32_t objects;
     bool whole;         /* the answer is a whole PERF_DATA_BLOCK of a foreign machine */
     bool unowned;       /* the answer has objects that are not registered to any service */
-    int64_t took_100ns; /* duration of Collect, for answers_note; below 0: no valid answer */
+    int64_t took_100ns; /* duration of Collect, for collect_one; below 0: no valid answer */
 };
 /* Checks an answer. Returns ERROR_MORE_DATA if the provider needs a larger buffer, else success;
  * piece->size is 0 if the answer was not kept. */

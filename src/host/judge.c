@@ -339,8 +339,8 @@ static bool keep(struct service *service, const struct host_settings *settings,
 {
     uint32_t level = settings->test_level;
     struct fault_finding pointer = judge_pointer(answer);
-    bool isolated = pointer.fault == FAULT_HEAP || pointer.fault == FAULT_OVERRUN;
-    if (isolated || (level <= 2 && pointer.fault == FAULT_SILENT))
+    bool outside = (uint64_t)answer->end > answer->capacity; /* FAULT_HEAP or FAULT_OVERRUN */
+    if (outside || (level <= 2 && pointer.fault == FAULT_SILENT))
         return verdict_keep(service, settings, &pointer);
     if (!answer->guards_intact)
         return report_guard(service, settings, answer);
@@ -359,7 +359,8 @@ static bool keep(struct service *service, const struct host_settings *settings,
     pointer.because = content.fault;
     pointer.content = content.content;
     bool both = pointer.fault && level <= 2;
-    if (!verdict_keep(service, settings, both ? &pointer : &content))
+    const struct fault_finding *finding = both ? &pointer : &content;
+    if (finding->fault && !verdict_keep(service, settings, finding))
         return false;
     if (answer->end && !piece->whole) {
         piece->size = (size_t)answer->end;

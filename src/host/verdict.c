@@ -180,8 +180,6 @@ bool verdict_keep(struct service *service, const struct host_settings *settings,
 {
     const struct verdict *verdict = &verdicts[finding->fault];
     uint32_t bit = UINT32_C(1) << finding->fault;
-    if (finding->fault == FAULT_NONE)
-        return true;
     bool keep = verdict->effects & KEEP && !finding->because;
     trace("host", "%s: the answer is %s; event %u with the numbers %" PRIu64 ", %" PRIu64,
           service->name, keep ? "kept" : "dropped", verdict->event, finding->numbers[0],

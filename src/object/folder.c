@@ -8,23 +8,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef PROC_SUPER_MAGIC
-#define PROC_SUPER_MAGIC 0x9fa0
-#endif
-/* size of a buffer in bytes: two reads into it return all that proc lists before its processes */
-enum { FEW_ENTRIES = 1024 };
-
-struct folder_entry {
-    uint64_t inode;
-    int64_t offset;
-    unsigned short length;
-    unsigned char type;
-    char name[];
-};
 
 /* Adds the number that `name` stands for; ignores any other name. */
 static LSTATUS folder_add(struct folder *folder, const char *name)
@@ -86,134 +71,6 @@ void folder_done(struct folder *folder)
 {
     kept_close(&folder->kept);
     free(folder->numbers);
-}
-
-/* ---- the number of files in a folder ---- */
-
-static uint64_t entries_count(const char *entries, long bytes)
-{
-    uint64_t count = 0;
-    for (long at = 0; at < bytes;) {
-        const struct folder_entry *entry = (const void *)(entries + at);
-        count += strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0;
-        at += entry->length;
-    }
-    return count;
-}
-
-static bool count_by_reading(opl_provider *provider, const char *path, uint64_t *ret)
-{
-    long bytes;
-    int fd = source_openat(provider_root(provider), path, O_RDONLY | O_DIRECTORY);
-    provider->denied |= fd < 0 && status_from_errno(errno) == ERROR_ACCESS_DENIED;
-    if (fd < 0)
-        return false;
-    *ret = 0;
-    while ((bytes = syscall(SYS_getdents64, fd, provider->entries, sizeof provider->entries)) > 0)
-        *ret += entries_count(provider->entries, bytes);
-    close(fd);
-    return bytes == 0;
-}
-
-/* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, readable by all users; in
- * older kernels, and below another OPENPERFLIB_SYSROOT, that size has another meaning. */
-static bool sizes_are_counts(opl_provider *provider)
-{
-    struct stat own;
-    if (provider->fd_sizes == FD_SIZES_UNKNOWN)
-        provider->fd_sizes = provider_live() && stat("/proc/self/fd", &own) == 0 && own.st_size > 0
-                                 ? FD_SIZES_COUNT
-                                 : FD_SIZES_OTHER;
-    return provider->fd_sizes == FD_SIZES_COUNT;
-}
-
-bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret)
-{
-    char storage[OBJECT_MAX_PATH];
-    struct stat folder;
-    path = source_place(reading, path, storage);
-    if (!path)
-        return false;
-    if (!sizes_are_counts(reading->provider))
-        return count_by_reading(reading->provider, path, ret);
-    if (fstatat(provider_root(reading->provider), path, &folder, 0) != 0) {
-        reading->provider->denied |= status_from_errno(errno) == ERROR_ACCESS_DENIED;
-        return false;
-    }
-    *ret = (uint64_t)folder.st_size;
-    return true;
-}
-
-/* ---- the number of processes ---- */
-
-/* Counts the folders of proc that are not processes. Stops at the first process, because the kernel
- * lists the processes last. */
-static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret)
-{
-    *ret = 0;
-    if (lseek(fd, 0, SEEK_SET) < 0)
-        return status_from_errno(errno);
-    for (;;) {
-        long bytes = syscall(SYS_getdents64, fd, provider->entries, FEW_ENTRIES);
-        if (bytes <= 0)
-            return bytes < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
-        for (long at = 0; at < bytes;) {
-            const struct folder_entry *entry = (const void *)(provider->entries + at);
-            if (*entry->name >= '0' && *entry->name <= '9')
-                return ERROR_SUCCESS;
-            *ret += entry->type == DT_DIR && *entry->name != '.';
-            at += entry->length;
-        }
-    }
-}
-
-/* Returns in *ret the number of folders of proc that are not processes. They are counted again
- * after a minute, because loading a driver may add one. False: the number is not known. */
-static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
-{
-    LONGLONG age = provider->time - provider->other_folders_time;
-    if (age < 0 || age > 60LL * CLOCK_TICKS_PER_SECOND || !provider->other_folders) {
-        if (count_other_folders(provider, fd, &provider->other_folders))
-            return false;
-        provider->other_folders_time = provider->time;
-    }
-    *ret = provider->other_folders;
-    /* a proc mounted with subset=pid has no other folders: then the link count cannot be used */
-    return *ret > 0;
-}
-
-/* Returns in *ret the number of processes. They are counted once per collection, because several
- * objects show it. */
-bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
-{
-    opl_provider *provider = reading->provider;
-    struct stat proc;
-    struct statfs system;
-    uint64_t others;
-    *ret = provider->process_count;
-    if (provider->processes_counted_for == provider->collection)
-        return true;
-    int fd =
-        kept_open(&provider->processes, provider_root(provider), "proc", O_RDONLY | O_DIRECTORY);
-    if (fd < 0)
-        return false;
-    /* the link count of the folder proc: one link each for "." and "..", for each other folder, and
-     * for each process */
-    if (fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC && fstat(fd, &proc) == 0 &&
-        other_folders(provider, fd, &others) && proc.st_nlink > 2 + others) {
-        *ret = proc.st_nlink - 2 - others;
-    } else {
-        struct folder folder = {.kept.fd = -1};
-        bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
-        *ret = folder.count;
-        folder_done(&folder);
-        /* at least this process must be there; otherwise the folder is not a proc file system */
-        if (!readable || *ret == 0)
-            return false;
-    }
-    provider->processes_counted_for = provider->collection;
-    provider->process_count = *ret;
-    return true;
 }
 
 /* ---- nested folders ---- */

@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void listing_begin(opl_listing *listing)
-{
-    listing->count = 0;
-    listing->names_used = 0;
-    listing->reading = (opl_reading){.provider = listing->provider, .folder = ""};
-    listing->reading.serial = ++listing->provider->serial;
-    for (size_t i = 0; i < listing->object->row_count; i++)
-        listing->object->rows[i].denied = listing->object->rows[i].unread = false;
-}
-
 void listing_done(opl_listing *listing)
 {
     free(listing->instances);
@@ -73,31 +63,17 @@ static bool names_grow(opl_listing *listing, size_t units)
     return true;
 }
 
-static uint64_t *values_of(const opl_listing *listing, size_t position)
-{
-    return listing->values + position * listing->object->all_rows;
-}
-
-/* Adds an instance and returns it; the caller must set all its values. NULL: no memory. */
-static struct instance *listing_next(opl_listing *listing)
+/* Adds an instance whose values are all 0. NULL: no memory. */
+static struct instance *listing_new(opl_listing *listing)
 {
     if (listing->count == listing->capacity && !listing_grow(listing))
         return NULL;
     struct instance *instance = &listing->instances[listing->count];
     *instance = (struct instance){.name = listing->names_used};
-    size_t words = listing->object->mask_words;
+    size_t words = listing->object->mask_words, rows = listing->object->all_rows;
     memset(listing->unknown + listing->count * words, 0, words * sizeof(uint64_t));
+    memset(listing->values + listing->count * rows, 0, rows * sizeof(uint64_t));
     listing->count++;
-    return instance;
-}
-
-/* Adds an instance whose values are all 0. */
-static struct instance *listing_new(opl_listing *listing)
-{
-    struct instance *instance = listing_next(listing);
-    if (instance)
-        memset(values_of(listing, listing->count - 1), 0,
-               listing->object->all_rows * sizeof(uint64_t));
     return instance;
 }
 
@@ -163,7 +139,7 @@ static void row_unknown(opl_listing *listing, size_t position, size_t row)
     struct row *what = &listing->object->rows[row];
     uint64_t *unknown = listing->unknown + position * listing->object->mask_words;
     unknown[row / 64] |= (uint64_t)1 << row % 64;
-    values_of(listing, position)[row] = 0;
+    listing->values[position * listing->object->all_rows + row] = 0;
     if (listing->provider->opening || what->complained || what->is_base)
         return;
     char name[256];
@@ -183,7 +159,7 @@ static void listing_read_rows(opl_listing *listing)
 {
     struct object *object = listing->object;
     size_t position = listing->count - 1;
-    uint64_t *values = values_of(listing, position);
+    uint64_t *values = listing->values + position * object->all_rows;
     bool known = true, all_seen = true;
     for (size_t i = 0; i < object->row_count; i++) {
         struct row *row = &object->rows[i];
@@ -235,13 +211,11 @@ static void reading_begin_folder(opl_listing *listing, const char *folder, uint6
         provider->folder_serial = listing->reading.serial;
 }
 
+/* The reading has already begun: provider_read does that for every listing. */
 void listing_single(opl_listing *listing)
 {
-    if (!listing_new(listing))
-        return;
-    reading_begin(listing, "", 0);
-    listing->reading.position = 0;
-    listing_read_rows(listing);
+    if (listing_new(listing))
+        listing_read_rows(listing);
 }
 
 /* ---- lines ---- */
@@ -420,11 +394,11 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
                          const unsigned char *item)
 {
     const struct object *object = listing->object;
-    struct instance *instance = listing_next(listing);
+    struct instance *instance = listing_new(listing);
     if (!instance)
         return false;
     listing_name(listing, instance, name, name_bytes);
-    uint64_t *values = values_of(listing, listing->count - 1);
+    uint64_t *values = listing->values + (listing->count - 1) * object->all_rows;
     for (size_t i = 0; i < object->row_count; i++)
         memcpy(&values[i], item + object->cells[i].item, sizeof *values);
     return true;
@@ -461,7 +435,7 @@ void opl_listing_set(opl_listing *listing, DWORD index, uint64_t value)
     const struct object *object = listing->object;
     for (size_t i = 0; i < object->row_count && listing->count > 0; i++)
         if (object->rows[i].is->index == index && !object->rows[i].is_base)
-            values_of(listing, listing->count - 1)[i] = value;
+            listing->values[(listing->count - 1) * object->all_rows + i] = value;
 }
 
 uint64_t opl_listing_column(opl_listing *listing, const opl_source *is, unsigned column)

@@ -129,7 +129,7 @@ uint64_t key_number(const struct source_key *key, unsigned column);
 uint64_t text_number(const char **cursor); /* parses a decimal number that may be negative; *cursor
                                             * stops after its digits */
 
-/* ---- row.c: one counter of this machine ---- */
+/* ---- define.c: one counter of this machine ---- */
 struct term {
     size_t key; /* position of the key in source->keys */
     bool minus, optional;
@@ -162,10 +162,7 @@ enum row_result {
     ROW_ABSENT, /* the file is readable but lacks the key: the value is 0 */
     ROW_READ
 };
-/* Sets the row's source, keys and unit from the table's counter. */
-LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is, bool is_base);
 enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret);
-DWORD row_base_type(DWORD type); /* returns the type of the base; 0: the type has no base */
 
 /* ---- listing.c: the instances of an object in one collection ---- */
 struct instance {
@@ -199,6 +196,7 @@ struct object {
     const opl_object *is; /* the engine's copy of the object's table */
     /* the provider's own structure, to which the provider's tables and function calls refer */
     const opl_object *address;
+    struct object *related, *listed_with; /* those of `is`; NULL: none */
     struct row *rows;
     struct cell *cells;         /* one cell for each row, made when the rows are fixed */
     bool items;                 /* every row has an item, so list functions pass all values */
@@ -212,7 +210,6 @@ struct object {
     bool all_seen; /* while opening: all rows are known to be readable */
     opl_listing listing;
 };
-void listing_begin(opl_listing *listing);
 void listing_lines(opl_listing *listing);  /* adds the instances of an object whose instances are
                                             * lines of a file */
 void listing_single(opl_listing *listing); /* reads the values of an object without instances */
@@ -265,6 +262,15 @@ unsigned char *object_write(const struct object *object, unsigned char *out, LON
 void name_sanitize(uint16_t *units, size_t count);
 
 /* ---- folder.c: numeric names in a folder ---- */
+/* what the kernel's getdents64 writes */
+struct folder_entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
 struct folder {
     struct kept kept;
     uint32_t *numbers;
@@ -326,6 +332,7 @@ struct opl_provider {
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
     int pid;      /* the process that called Open; a forked child must open files of its own */
+    bool live;    /* the system root is "/", not another OPENPERFLIB_SYSROOT */
     bool opening; /* Open is running, and finds out which rows this machine has */
     bool failed;  /* an allocation failed in this collection */
     bool frugal;  /* descriptors ran out once: since then files are closed after reading */
@@ -352,20 +359,24 @@ LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret);
  * others. `first_counter` and `first_help` are added to every index. After a failure only
  * provider_close may be called, as after a failure of provider_new. */
 LSTATUS provider_open(opl_provider *provider, DWORD first_counter, DWORD first_help);
-DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
-                       LPDWORD types);
+/* What Open, Collect and Close of a library share. */
+struct opl_entry {
+    opl_provider *provider;
+    /* number of Open calls without a Close yet: remote service processes call Open once per
+     * connection (docs/windows/providers.md#d2) */
+    unsigned opened;
+};
 void provider_close(opl_provider *provider); /* does nothing if `provider` is NULL */
 void memories_done(opl_provider *provider);
 void remote_fs_done(struct remote_fs_reader *remote_fs);
 int source_openat(int dir_fd, const char *path, int flags);
-/* True if an open of this thread failed for lack of descriptors since the last call of this
- * function. */
-bool source_lacked(void);
+/* true: since it was set to false, an open of this thread failed for lack of descriptors or
+ * memory */
+extern _Thread_local bool source_lacked;
 /* returns the descriptor of the system root; -1: the root cannot be opened */
 int provider_root(opl_provider *provider);
 /* Returns the inode number of the calling thread's network namespace; 0: unknown, as below another
  * OPENPERFLIB_SYSROOT. */
 uint64_t provider_namespace(opl_provider *provider);
-bool provider_live(void); /* true if the system root is "/", not another OPENPERFLIB_SYSROOT */
 
 #endif

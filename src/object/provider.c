@@ -82,16 +82,15 @@ static struct object *provider_object(opl_provider *provider, const opl_object *
 
 /* Requests the object, the object that lists its instances, its related object, and the objects
  * that these need. */
-static void object_request(opl_provider *provider, const opl_object *address)
+static void object_request(opl_provider *provider, struct object *object)
 {
-    for (size_t steps = 0; address && steps <= provider->object_count; steps++) {
-        struct object *object = provider_object(provider, address);
-        if (!object || !object->row_count)
+    for (size_t steps = 0; object && steps <= provider->object_count; steps++) {
+        if (!object->row_count)
             return;
         object->listing.requested = true;
-        if (object->is->listed_with && object->is->listed_with != object->is->related)
-            object_request(provider, object->is->listed_with);
-        address = object->is->related;
+        if (object->listed_with && object->listed_with != object->related)
+            object_request(provider, object->listed_with);
+        object = object->related;
     }
 }
 
@@ -141,7 +140,7 @@ static LSTATUS provider_select(opl_provider *provider, LPCWSTR text, bool *ret_a
                                 query_wants_object(query, is->index + provider->first_counter);
         if (!provider->objects[i].row_count || !wanted)
             continue;
-        object_request(provider, provider->objects[i].address);
+        object_request(provider, &provider->objects[i]);
         *ret_any = true;
     }
     for (size_t i = 0; i < provider->object_count; i++) {
@@ -197,12 +196,18 @@ static void provider_read(opl_provider *provider)
     if (provider->pid != (int)getpid())
         provider_after_fork(provider);
     for (;;) {
-        source_lacked();
+        source_lacked = false;
         provider->collection = ++provider->serial;
         provider->time = clock_filetime();
         provider->failed = false;
-        for (size_t i = 0; i < provider->object_count; i++)
-            listing_begin(&provider->objects[i].listing);
+        for (size_t i = 0; i < provider->object_count; i++) {
+            struct object *object = &provider->objects[i];
+            object->listing.count = object->listing.names_used = 0;
+            object->listing.reading =
+                (opl_reading){.provider = provider, .folder = "", .serial = ++provider->serial};
+            for (size_t row = 0; row < object->row_count; row++)
+                object->rows[row].denied = object->rows[row].unread = false;
+        }
         for (size_t i = 0; i < provider->object_count; i++) {
             const opl_object *is = provider->objects[i].is;
             opl_listing *listing = &provider->objects[i].listing;
@@ -213,7 +218,7 @@ static void provider_read(opl_provider *provider)
             else if (listing->requested && is->list)
                 is->list(listing);
         }
-        if (provider->frugal || !source_lacked())
+        if (provider->frugal || !source_lacked)
             return;
         provider_become_frugal(provider);
     }
@@ -227,7 +232,7 @@ static size_t provider_totals(opl_provider *provider)
     size_t size = 0;
     struct timespec uptime;
     provider->time = clock_filetime();
-    if (provider_live() && provider->boot && clock_gettime(CLOCK_BOOTTIME, &uptime) == 0)
+    if (provider->live && provider->boot && clock_gettime(CLOCK_BOOTTIME, &uptime) == 0)
         provider->time = provider->boot + (LONGLONG)uptime.tv_sec * CLOCK_TICKS_PER_SECOND +
                          uptime.tv_nsec / 100;
     for (size_t i = 0; i < provider->object_count; i++) {
@@ -263,11 +268,12 @@ static void note_need(const opl_provider *provider, size_t size, size_t capacity
           size, capacity, largest->is->name, largest->listing.count, object_size(largest));
 }
 
-DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
-                       LPDWORD types)
+DWORD opl_entry_collect_1(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes,
+                          LPDWORD types)
 {
     if (!data || !bytes || !types)
         return ERROR_INVALID_PARAMETER;
+    opl_provider *provider = entry ? entry->provider : NULL;
     size_t capacity = *bytes;
     *bytes = *types = 0;
     if (!provider)
@@ -285,16 +291,18 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
         priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    if (source_lacked()) /* some values are 0 only because a file could not be opened */
+    if (source_lacked) /* some values are 0 only because a file could not be opened */
         return ERROR_TOO_MANY_OPEN_FILES;
-    if (size > capacity || size > UINT32_MAX) {
+    if (size > capacity) {
         note_need(provider, size, capacity);
         return ERROR_MORE_DATA;
     }
+    enum { SMALL = 128 << 10 }; /* a smaller answer leaves no large listing behind */
     for (size_t i = 0; i < provider->object_count; i++)
         if (provider->objects[i].listing.requested) {
             *data = object_write(&provider->objects[i], *data, provider->time);
-            listing_unused(&provider->objects[i].listing);
+            if (size >= SMALL)
+                listing_unused(&provider->objects[i].listing);
             ++*types;
         }
     *bytes = (DWORD)size;
@@ -326,6 +334,7 @@ LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret)
         provider->folders[i].kept.fd = -1;
     provider->frugal = descriptors_are_few();
     provider->pid = (int)getpid();
+    provider->live = strcmp(place_sysroot(), "/") == 0;
     LSTATUS status = tables_copy(theirs, &provider->tables, &fault);
     if (status == ERROR_INVALID_PARAMETER)
         report_fault(&fault);
@@ -443,7 +452,7 @@ static LSTATUS provider_find_out(opl_provider *provider)
         status = object_fix(object, provider);
         listing_unused(&object->listing);
     }
-    if (source_lacked())
+    if (source_lacked)
         return ERROR_TOO_MANY_OPEN_FILES; /* missing files may be readable at the next attempt */
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
@@ -457,6 +466,11 @@ LSTATUS provider_open(opl_provider *provider, DWORD first_counter, DWORD first_h
     for (size_t i = 0; i < tables->list.count && !status; i++, provider->object_count++)
         status =
             object_init(&provider->objects[i], provider, tables->objects[i], tables->addresses[i]);
+    for (size_t i = 0; i < provider->object_count; i++) {
+        struct object *object = &provider->objects[i];
+        object->related = provider_object(provider, object->is->related);
+        object->listed_with = provider_object(provider, object->is->listed_with);
+    }
     return status ? status : provider_find_out(provider);
 }
 
@@ -487,13 +501,6 @@ void provider_close(opl_provider *provider)
 
 /* Open, Collect and Close as a library exports them: Open gives the counters the numbers that
  * lodctr assigned to the service. (docs/windows/articles.md#c40, docs/windows/articles.md#c67) */
-
-struct opl_entry {
-    opl_provider *provider;
-    /* number of Open calls without a Close yet: remote service processes call Open once per
-     * connection (docs/windows/providers.md#d2) */
-    unsigned opened;
-};
 
 static LSTATUS report_unregistered(const char *service, const char *value)
 {
@@ -600,12 +607,6 @@ DWORD opl_entry_open_1(opl_entry **entry, const opl_table_list *tables, LPCWSTR 
     made->opened = 1;
     *entry = made;
     return ERROR_SUCCESS;
-}
-
-DWORD opl_entry_collect_1(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes,
-                          LPDWORD types)
-{
-    return provider_collect(entry ? entry->provider : NULL, query, data, bytes, types);
 }
 
 DWORD opl_entry_close_1(opl_entry **entry)

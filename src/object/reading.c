@@ -2,13 +2,21 @@
 /* Functions that OPL_FN rows may call, and the time at which the system started. */
 #include "object/object.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef PROC_SUPER_MAGIC
+#define PROC_SUPER_MAGIC 0x9fa0
+#endif
+/* size of a buffer in bytes: two reads into it return all that proc lists before its processes */
+enum { FEW_ENTRIES = 1024 };
 
 bool opl_reading_column(opl_reading *reading, const opl_source *is, unsigned column, uint64_t *ret)
 {
@@ -82,6 +90,141 @@ const void *opl_reading_item(const opl_reading *reading)
     return reading->item;
 }
 
+/* ---- the number of files in a folder ---- */
+
+static uint64_t entries_count(const char *entries, long bytes)
+{
+    uint64_t count = 0;
+    for (long at = 0; at < bytes;) {
+        const struct folder_entry *entry = (const void *)(entries + at);
+        count += strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0;
+        at += entry->length;
+    }
+    return count;
+}
+
+static bool count_by_reading(opl_provider *provider, const char *path, uint64_t *ret)
+{
+    long bytes;
+    int fd = source_openat(provider_root(provider), path, O_RDONLY | O_DIRECTORY);
+    provider->denied |= fd < 0 && status_from_errno(errno) == ERROR_ACCESS_DENIED;
+    if (fd < 0)
+        return false;
+    *ret = 0;
+    while ((bytes = syscall(SYS_getdents64, fd, provider->entries, sizeof provider->entries)) > 0)
+        *ret += entries_count(provider->entries, bytes);
+    close(fd);
+    return bytes == 0;
+}
+
+/* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, readable by all users; in
+ * older kernels, and below another OPENPERFLIB_SYSROOT, that size has another meaning. */
+static bool sizes_are_counts(opl_provider *provider)
+{
+    struct stat own;
+    if (provider->fd_sizes == FD_SIZES_UNKNOWN)
+        provider->fd_sizes = provider->live && stat("/proc/self/fd", &own) == 0 && own.st_size > 0
+                                 ? FD_SIZES_COUNT
+                                 : FD_SIZES_OTHER;
+    return provider->fd_sizes == FD_SIZES_COUNT;
+}
+
+bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret)
+{
+    char storage[OBJECT_MAX_PATH];
+    struct stat folder;
+    path = source_place(reading, path, storage);
+    if (!path)
+        return false;
+    if (!sizes_are_counts(reading->provider))
+        return count_by_reading(reading->provider, path, ret);
+    if (fstatat(provider_root(reading->provider), path, &folder, 0) != 0) {
+        reading->provider->denied |= status_from_errno(errno) == ERROR_ACCESS_DENIED;
+        return false;
+    }
+    *ret = (uint64_t)folder.st_size;
+    return true;
+}
+
+/* ---- the number of processes ---- */
+
+/* Counts the folders of proc that are not processes. Stops at the first process, because the kernel
+ * lists the processes last. */
+static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret)
+{
+    *ret = 0;
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return status_from_errno(errno);
+    for (;;) {
+        long bytes = syscall(SYS_getdents64, fd, provider->entries, FEW_ENTRIES);
+        if (bytes <= 0)
+            return bytes < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
+        for (long at = 0; at < bytes;) {
+            const struct folder_entry *entry = (const void *)(provider->entries + at);
+            if (*entry->name >= '0' && *entry->name <= '9')
+                return ERROR_SUCCESS;
+            *ret += entry->type == DT_DIR && *entry->name != '.';
+            at += entry->length;
+        }
+    }
+}
+
+/* Returns in *ret the number of folders of proc that are not processes. They are counted again
+ * after a minute, because loading a driver may add one. False: the number is not known. */
+static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
+{
+    LONGLONG age = provider->time - provider->other_folders_time;
+    if (age < 0 || age > 60LL * CLOCK_TICKS_PER_SECOND || !provider->other_folders) {
+        if (count_other_folders(provider, fd, &provider->other_folders))
+            return false;
+        provider->other_folders_time = provider->time;
+    }
+    *ret = provider->other_folders;
+    /* a proc mounted with subset=pid has no other folders: then the link count cannot be used */
+    return *ret > 0;
+}
+
+/* Returns in *ret the number of processes. They are counted once per collection, because several
+ * objects show it. */
+bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
+{
+    opl_provider *provider = reading->provider;
+    struct stat proc;
+    struct statfs system;
+    uint64_t others;
+    *ret = provider->process_count;
+    if (provider->processes_counted_for == provider->collection)
+        return true;
+    int fd =
+        kept_open(&provider->processes, provider_root(provider), "proc", O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        return false;
+    /* the link count of the folder proc: one link each for "." and "..", for each other folder, and
+     * for each process */
+    if (fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC && fstat(fd, &proc) == 0 &&
+        other_folders(provider, fd, &others) && proc.st_nlink > 2 + others) {
+        *ret = proc.st_nlink - 2 - others;
+    } else { /* below OPENPERFLIB_SYSROOT: count the numbered folders */
+        long bytes = lseek(fd, 0, SEEK_SET) < 0 ? -1 : 1;
+        *ret = 0;
+        while (bytes > 0) {
+            bytes = syscall(SYS_getdents64, fd, provider->entries, sizeof provider->entries);
+            for (long at = 0; at < bytes;) {
+                const struct folder_entry *entry = (const void *)(provider->entries + at);
+                uint32_t number;
+                *ret += text_decimal(entry->name, strlen(entry->name), &number);
+                at += entry->length;
+            }
+        }
+        /* at least this process must be there; otherwise the folder is not a proc file system */
+        if (bytes < 0 || *ret == 0)
+            return false;
+    }
+    provider->processes_counted_for = provider->collection;
+    provider->process_count = *ret;
+    return true;
+}
+
 /* ---- the start of the system ---- */
 
 static int64_t clock_100ns(clockid_t which)
@@ -121,7 +264,7 @@ int64_t opl_boot_time(opl_reading *reading)
     static int64_t live;
     if (provider->boot)
         return provider->boot;
-    if (!provider_live())
+    if (!provider->live)
         return provider->boot = boot_of_archive(reading);
     int64_t boot = __atomic_load_n(&live, __ATOMIC_RELAXED);
     if (!boot) {
@@ -226,7 +369,7 @@ bool opl_reading_inodes(opl_reading *reading, const char *path, uint64_t *ret_al
                         uint64_t *ret_free)
 {
     struct statfs now;
-    if (!provider_live())
+    if (!reading->provider->live)
         return inodes_of_archive(reading, path, ret_all, ret_free);
     if (statfs(path, &now) != 0)
         return false;

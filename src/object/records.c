@@ -113,7 +113,7 @@ static const char *why_not_opened(int error)
 static const char *why_none(opl_provider *provider)
 {
     struct stat folder;
-    if (!provider_live())
+    if (!provider->live)
         return "OPENPERFLIB_SYSROOT is not /, and the records are those of the running system";
     if (fstatat(provider_root(provider), OPL_RECORDS_FOLDER, &folder, 0) != 0)
         return why_not_opened(errno);

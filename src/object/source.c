@@ -33,8 +33,7 @@ static bool kept_is_ours(const struct kept *kept)
            now.st_ino == kept->inode;
 }
 
-/* true: since the last call of source_lacked an open failed for lack of descriptors or memory */
-static _Thread_local bool lacked;
+_Thread_local bool source_lacked;
 
 /* openat with close-on-exec. Records a failure for lack of descriptors, because that does not mean
  * that this machine lacks the file. */
@@ -42,15 +41,8 @@ int source_openat(int dir_fd, const char *path, int flags)
 {
     int fd = openat(dir_fd, path, flags | O_CLOEXEC);
     if (fd < 0 && status_is_passing(status_from_errno(errno)))
-        lacked = true;
+        source_lacked = true;
     return fd;
-}
-
-bool source_lacked(void)
-{
-    bool reported = lacked;
-    lacked = false;
-    return reported;
 }
 
 /* Returns the descriptor; opens the file first if it is not open yet or the program has closed the
@@ -66,7 +58,7 @@ int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
          * into the file */
         int low = kept->fd;
         kept->fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        lacked |= kept->fd < 0;
+        source_lacked |= kept->fd < 0;
         close(low);
     }
     if (kept->fd < 0)
@@ -87,18 +79,15 @@ void kept_close(struct kept *kept)
 
 /* ---- the root ---- */
 
-bool provider_live(void)
-{
-    return strcmp(place_sysroot(), "/") == 0;
-}
-
 /* Checks once per collection whether the program has closed the descriptor. */
 int provider_root(opl_provider *provider)
 {
     if (provider->root_checked_for == provider->collection && provider->root.fd >= 0)
         return provider->root.fd;
     provider->root_checked_for = provider->collection;
-    return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
+    return kept_is_ours(&provider->root)
+               ? provider->root.fd
+               : kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
 }
 
 /* Parses the inode number in the link "net:[4026531840]", which is read once per collection. */
@@ -329,7 +318,7 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
     static const char net[] = "proc/net/";
     char storage[OBJECT_MAX_PATH];
     const char *path = source->is->path;
-    if (source->is->watched && provider_live() && source_is_unchanged(provider, source))
+    if (source->is->watched && provider->live && source_is_unchanged(provider, source))
         return ERROR_SUCCESS;
     /* proc/net is a link to self/net, the folder of the process's first thread, but each thread may
      * be in another network namespace: so its own folder is read */

@@ -72,7 +72,7 @@ static bool space_of_archive(opl_reading *reading, const char *path, opl_space *
 bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret)
 {
     struct statfs now;
-    if (!provider_live())
+    if (!reading->provider->live)
         return space_of_archive(reading, path, ret);
     if (statfs(path, &now) != 0)
         return false;
@@ -381,7 +381,7 @@ static void remote_fs_copy(struct remote_fs_reader *remote_fs, opl_place *places
 void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t count)
 {
     opl_provider *provider = reading->provider;
-    if (!provider_live()) {
+    if (!provider->live) {
         places_of_archive(reading, places, count);
         return;
     }

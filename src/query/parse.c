@@ -40,19 +40,12 @@ static const struct {
 
 static const char foreign[] = "Foreign";
 
-/* Returns the row of text_queries whose prefix `text` begins with; COUNT(text_queries): no row
- * fits. */
-static size_t text_query(const char *text)
+enum query_kind query_text_kind(const char *text)
 {
-    size_t row = 0;
-    while (row < COUNT(text_queries) && !text_starts_fold(text, text_queries[row].prefix))
-        row++;
-    return row;
-}
-
-bool query_is_text(const char *text)
-{
-    return text && text_query(text) < COUNT(text_queries);
+    for (size_t i = 0; text && i < COUNT(text_queries); i++)
+        if (text_starts_fold(text, text_queries[i].prefix))
+            return text_queries[i].kind;
+    return QUERY_NOTHING;
 }
 
 static uint32_t language_of(const char *text)
@@ -130,9 +123,8 @@ LSTATUS query_parse(const char *text, struct query *ret)
     if (size == sizeof ret->storage || utf8_to_16(text, size, NULL, 0) > LIMIT_QUERY_CHARS)
         return ERROR_INVALID_PARAMETER;
     memcpy(ret->storage, text, size + 1);
-    size_t row = text_query(ret->text);
-    if (row < COUNT(text_queries)) {
-        ret->kind = text_queries[row].kind;
+    ret->kind = query_text_kind(ret->text);
+    if (ret->kind != QUERY_NOTHING) {
         ret->language = language_of(ret->text);
         return ERROR_SUCCESS;
     }

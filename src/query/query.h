@@ -33,8 +33,8 @@ struct query {
  * `text` NULL is "". */
 LSTATUS query_parse(const char *text, struct query *ret);
 bool query_wants_object(const struct query *query, uint32_t index);
-/* True if this value name reads names or explanations ("Counter ...", "Help ..."); false for NULL.
- * Does not parse the rest. */
-bool query_is_text(const char *text);
+/* Returns QUERY_NAMES or QUERY_HELPS if this value name reads names or explanations ("Counter ...",
+ * "Help ..."), QUERY_NOTHING for any other name and for NULL. Does not parse the rest. */
+enum query_kind query_text_kind(const char *text);
 
 #endif

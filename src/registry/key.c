@@ -104,6 +104,18 @@ static void drop_and_unlock(struct open_key *key)
     free(key);
 }
 
+const struct mount *mount_of_handle(HKEY key)
+{
+    uintptr_t value = (uintptr_t)key;
+    uint32_t number = (uint32_t)value; /* a predefined key may be sign- or zero-extended */
+    bool extended = value == number || value == (uintptr_t)(intptr_t)(int32_t)number;
+    const struct mount *mount = registry_tables->mounts;
+    for (; extended && mount && mount->path; mount++)
+        if (mount->predefined && (uint32_t)(uintptr_t)mount->predefined == number)
+            return mount;
+    return NULL;
+}
+
 static const char *root_path(HKEY key)
 {
     static const char *const paths[] = {
@@ -419,6 +431,21 @@ LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
 }
 
 /* ---- queries ---- */
+
+LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size)
+{
+    HELD_AUTO held;
+    LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
+    if (status)
+        return status;
+    if (data && !size)
+        return ERROR_INVALID_PARAMETER;
+    if (held.remote)
+        return registry_tables->remote->query(held.remote, name, wide, type, data, size);
+    if (held.performance)
+        return held.mount->query(held.path, name, wide, type, data, size);
+    return value_query(&held, name ? name : "", wide, type, data, size);
+}
 
 struct batch {
     struct key_question *questions;

@@ -6,8 +6,6 @@
 #include "registry/store.h"
 
 /* ---- value.c: keys whose content other modules compute ---- */
-/* the mount of a performance key; NULL: `key` is not a performance key */
-const struct mount *mount_of_handle(HKEY key);
 const struct mount *mount_of_path(const char *path);
 bool mount_has_value(const struct mount *mount, const char *name);
 const struct registry_computed *computed_value(const char *path, const char *name);
@@ -17,6 +15,8 @@ bool virtual_key(const char *path); /* true for a subkey that the module of its 
 bool path_fixed(const char *path);
 
 /* ---- key.c ---- */
+/* the mount of a performance key; NULL: `key` is not a performance key */
+const struct mount *mount_of_handle(HKEY key);
 struct open_key;
 /* A handle in use by one call; held_done ends the use. */
 struct held {
@@ -54,5 +54,8 @@ bool found_by_name(const struct held *held, const struct tree_key *key, const ch
                    struct found *ret);
 LSTATUS found_copy(const struct found *found, const struct held *held, bool wide, DWORD *type,
                    void *data, DWORD *size);
+/* Reads a value of an ordinary key. */
+LSTATUS value_query(const struct held *held, const char *name, bool wide, DWORD *type, void *data,
+                    DWORD *size);
 
 #endif

@@ -17,26 +17,6 @@ void registry_init(const struct registry_tables *tables)
     registry_tables = tables;
 }
 
-/* Returns the number of a predefined key, sign- or zero-extended in `key`; 0: `key` is an ordinary
- * handle. */
-static uint32_t predefined_number(HKEY key)
-{
-    uintptr_t value = (uintptr_t)key;
-    uint32_t low = (uint32_t)value;
-    bool extended = value == low || value == (uintptr_t)(intptr_t)(int32_t)low;
-    return extended && low >> 31 ? low : 0;
-}
-
-const struct mount *mount_of_handle(HKEY key)
-{
-    uint32_t number = predefined_number(key);
-    const struct mount *mount = registry_tables->mounts;
-    for (; number && mount && mount->path; mount++)
-        if (mount->predefined && predefined_number(mount->predefined) == number)
-            return mount;
-    return NULL;
-}
-
 /* True if `parent` is the path without its last part. */
 static bool parent_is(const char *path, const char *parent)
 {
@@ -213,9 +193,10 @@ LSTATUS found_copy(const struct found *found, const struct held *held, bool wide
     return copy_data(found->computed->type, computed.data, computed.len, wide, type, data, size);
 }
 
-/* Reads a value of an ordinary key. */
-static LSTATUS query_stored(const struct held *held, const char *name, bool wide, DWORD *type,
-                            void *data, DWORD *size)
+/* ---- reading ---- */
+
+LSTATUS value_query(const struct held *held, const char *name, bool wide, DWORD *type, void *data,
+                    DWORD *size)
 {
     SNAPSHOT_AUTO *snapshot = NULL;
     struct found found;
@@ -227,23 +208,6 @@ static LSTATUS query_stored(const struct held *held, const char *name, bool wide
         return ERROR_KEY_DELETED;
     return found_by_name(held, key, name, &found) ? found_copy(&found, held, wide, type, data, size)
                                                   : ERROR_FILE_NOT_FOUND;
-}
-
-/* ---- reading ---- */
-
-LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size)
-{
-    HELD_AUTO held;
-    LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
-    if (status)
-        return status;
-    if (data && !size)
-        return ERROR_INVALID_PARAMETER;
-    if (held.remote)
-        return registry_tables->remote->query(held.remote, name, wide, type, data, size);
-    if (held.performance)
-        return held.mount->query(held.path, name, wide, type, data, size);
-    return query_stored(&held, name ? name : "", wide, type, data, size);
 }
 
 /* Reads the value as it is stored, with texts in UTF-8. */

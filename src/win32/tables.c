@@ -13,20 +13,12 @@
 
 /* ---- the performance keys ---- */
 
-static LSTATUS query_names(const char *name, uint32_t language, bool wide, DWORD *type, void *data,
-                           DWORD *size)
+static LSTATUS query_names(enum query_kind kind, uint32_t language, bool wide, DWORD *type,
+                           void *data, DWORD *size)
 {
-    enum names_part part = text_starts_fold(name, "Counter") ? NAMES_COUNTER : NAMES_HELP;
     if (type)
         *type = REG_MULTI_SZ;
-    return names_text(part, language, wide, data, size);
-}
-
-static LSTATUS query_data(const char *name, DWORD *type, void *data, DWORD *size)
-{
-    if (type)
-        *type = REG_BINARY;
-    return collect_query(name, data, size);
+    return names_text(kind == QUERY_NAMES ? NAMES_COUNTER : NAMES_HELP, language, wide, data, size);
 }
 
 /* Returns the language in a query for names; English if the query names none.
@@ -41,28 +33,22 @@ static uint32_t language_of(const char *name)
     return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH;
 }
 
-static LSTATUS performance_data(const char *path, const char *name, bool wide, DWORD *type,
-                                void *data, DWORD *size)
-{
-    if (name && query_is_text(name))
-        return query_names(name, language_of(name), wide, type, data, size);
-    return query_data(name, type, data, size);
-}
+static const char data_path[] = "HKEY_PERFORMANCE_DATA", text_path[] = "HKEY_PERFORMANCE_TEXT";
 
-static LSTATUS performance_text(const char *path, const char *name, bool wide, DWORD *type,
-                                void *data, DWORD *size)
+/* The performance keys differ in the language of their names only. */
+static LSTATUS performance_query(const char *path, const char *name, bool wide, DWORD *type,
+                                 void *data, DWORD *size)
 {
-    if (name && query_is_text(name))
-        return query_names(name, LANGUAGE_ENGLISH, wide, type, data, size);
-    return query_data(name, type, data, size);
-}
-
-static LSTATUS performance_nlstext(const char *path, const char *name, bool wide, DWORD *type,
-                                   void *data, DWORD *size)
-{
-    if (name && query_is_text(name))
-        return query_names(name, names_language(names_user_langid()), wide, type, data, size);
-    return query_data(name, type, data, size);
+    enum query_kind kind = query_text_kind(name);
+    if (kind == QUERY_NOTHING) {
+        if (type)
+            *type = REG_BINARY;
+        return collect_query(name, data, size);
+    }
+    uint32_t language = !strcmp(path, data_path)   ? language_of(name)
+                        : !strcmp(path, text_path) ? LANGUAGE_ENGLISH
+                                                   : names_language(names_user_langid());
+    return query_names(kind, language, wide, type, data, size);
 }
 
 static LSTATUS close_data(void)
@@ -87,35 +73,37 @@ static uint32_t language_of_key(const char *path)
 static LSTATUS language_query(const char *path, const char *name, bool wide, DWORD *type,
                               void *data, DWORD *size)
 {
-    if (!name || !query_is_text(name))
+    enum query_kind kind = query_text_kind(name);
+    if (kind == QUERY_NOTHING)
         return ERROR_FILE_NOT_FOUND;
-    return query_names(name, language_of_key(path), wide, type, data, size);
+    return query_names(kind, language_of_key(path), wide, type, data, size);
 }
 
 static LSTATUS language_set(const char *path, const char *name, uint32_t type, const void *data,
                             size_t size)
 {
-    if (!name || !query_is_text(name) || type != REG_MULTI_SZ)
+    enum query_kind kind = query_text_kind(name);
+    if (kind == QUERY_NOTHING || type != REG_MULTI_SZ)
         return ERROR_INVALID_PARAMETER;
-    enum names_part part = text_starts_fold(name, "Counter") ? NAMES_COUNTER : NAMES_HELP;
-    return names_store(part, language_of_key(path), data, size);
+    return names_store(kind == QUERY_NAMES ? NAMES_COUNTER : NAMES_HELP, language_of_key(path),
+                       data, size);
 }
 
 static const char *const data_names[] = {"Global", "Costly", NULL};
 static const char *const text_names[] = {"Counter", "Help", NULL};
 
 static const struct mount mounts[] = {
-    {.path = "HKEY_PERFORMANCE_DATA",
+    {.path = data_path,
      .predefined = HKEY_PERFORMANCE_DATA,
-     .query = performance_data,
+     .query = performance_query,
      .set_status = ERROR_INVALID_HANDLE,
      .open_status = ERROR_INVALID_HANDLE,
      .enum_key_status = ERROR_INVALID_HANDLE,
      .names = data_names,
      .close = close_data},
-    {.path = "HKEY_PERFORMANCE_TEXT",
+    {.path = text_path,
      .predefined = HKEY_PERFORMANCE_TEXT,
-     .query = performance_text,
+     .query = performance_query,
      .set_status = ERROR_BADKEY,
      .open_status = ERROR_INVALID_HANDLE,
      .enum_key_status = ERROR_NO_MORE_ITEMS,
@@ -123,7 +111,7 @@ static const struct mount mounts[] = {
      .last_write = names_last_write},
     {.path = "HKEY_PERFORMANCE_NLSTEXT",
      .predefined = HKEY_PERFORMANCE_NLSTEXT,
-     .query = performance_nlstext,
+     .query = performance_query,
      .set_status = ERROR_BADKEY,
      .open_status = ERROR_INVALID_HANDLE,
      .enum_key_status = ERROR_NO_MORE_ITEMS,
@@ -137,7 +125,7 @@ static const struct mount mounts[] = {
      .opens_as = HKEY_PERFORMANCE_TEXT},
     {.path = REGISTRY_PERFLIB "\\CurrentLanguage",
      .alias = true, /* the installed languages are listed instead (docs/windows/articles.md#c107) */
-     .query = performance_nlstext,
+     .query = performance_query,
      .set = language_set,
      .names = text_names,
      .last_write = names_last_write,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/text.c and base/buffer.c. */
+/* Tests of base/text.c. */
 #include "test.h"
 
 #include <stdlib.h>

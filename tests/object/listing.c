@@ -130,7 +130,7 @@ static opl_provider *provider;
 
 static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    return provider_collect(provider, query, data, bytes, types);
+    return opl_entry_collect_1(&(opl_entry){.provider = provider}, query, data, bytes, types);
 }
 
 static struct answer run_query(const char16_t *query)
@@ -459,7 +459,8 @@ static void memory_may_run_out_anywhere(void **state)
         if (status == 0) {
             LPVOID data = answer_bytes;
             DWORD bytes = ANSWER_SIZE, types = 7;
-            status = provider_collect(provider, (LPWSTR)u"2100", &data, &bytes, &types);
+            status = opl_entry_collect_1(&(opl_entry){.provider = provider}, (LPWSTR)u"2100", &data,
+                                         &bytes, &types);
             good = status == 0 && types == 2;
         }
         allocations_left = -1;

@@ -60,7 +60,7 @@ static opl_provider *provider;
 
 static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    return provider_collect(provider, query, data, bytes, types);
+    return opl_entry_collect_1(&(opl_entry){.provider = provider}, query, data, bytes, types);
 }
 
 static struct answer run_query(const char16_t *query)

@@ -188,12 +188,13 @@ static void c22_names_and_helps_with_a_language(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         expect(cases[i].text, cases[i].kind, cases[i].text);
         assert_int_equal(query.language, cases[i].language);
-        assert_true(query_is_text(cases[i].text));
+        assert_int_equal(query_text_kind(cases[i].text), cases[i].kind);
     }
-    assert_false(query_is_text(NULL));
-    assert_false(query_is_text(""));
-    assert_false(query_is_text("Global"));
-    assert_false(query_is_text(" Counter")); /* the word must be at the beginning */
+    assert_int_equal(query_text_kind(NULL), QUERY_NOTHING);
+    assert_int_equal(query_text_kind(""), QUERY_NOTHING);
+    assert_int_equal(query_text_kind("Global"), QUERY_NOTHING);
+    assert_int_equal(query_text_kind(" Counter"),
+                     QUERY_NOTHING); /* the word must be at the beginning */
     expect(" Counter", QUERY_NOTHING, " Counter");
 }
 
