@@ -12,7 +12,8 @@ enum {
     LIMIT_RECORD = 32 << 20, /* maximum size of a sample or a line in bytes */
     LIMIT_COLUMNS = 1 << 20, /* maximum number of columns of all files together */
     LIMIT_ORDERED = 4 << 20, /* maximum number of buffers of a circular capture */
-    MARK_BYTES = 1 << 18     /* minimum distance of two marks in a file, in bytes */
+    MARK_BYTES = 1 << 18,    /* minimum distance of two marks in a file, in bytes */
+    MERGE_SPAN = 5000000     /* samples that are joined differ by at most half a second */
 };
 
 /* ---- stream.c: bytes at any position. A pipe is copied to an unnamed file as it is read; bytes in
@@ -206,8 +207,37 @@ struct format {
 };
 extern const struct format format_binary, format_text;
 
+/* ---- set.c: the captures of a set of logman ---- */
+struct log_set {
+    char *name;
+    struct set_file { /* of log->files the one with the same number */
+        char *path;
+        LONGLONG first; /* time of its first sample: the files are in this order */
+        uint64_t size, series;
+        bool passed; /* the range does not need it */
+    } * files;
+    size_t count, next;        /* next: the first file that was not opened yet */
+    LONGLONG newest;           /* `first` of the last file, from which the facts are */
+    struct log_losses skipped; /* files that cannot be read */
+    char zone[128];
+    unsigned char zone_rule[172];
+};
+/* True if the name is that of a set, and not of a file. */
+bool captures_are_meant(const char *name);
+PDH_STATUS captures_open(const char *name, struct log **ret, struct buffer *problem);
+void captures_free(struct log_set *set); /* does nothing if `set` is NULL */
+/* All files become closed, and those in the range will be read. */
+void captures_rewind(struct log *log);
+/* Opens the files that begin up to `time`, and closes those that have ended. */
+void captures_advance(struct log *log, LONGLONG time);
+/* Returns when the next file begins that is not open yet; INT64_MAX: there is none. */
+LONGLONG captures_next_time(const struct log *log);
+PDH_STATUS captures_open_file(struct log *log, size_t number);
+void captures_close_file(struct log *log, size_t number);
+
 struct log {
     struct columns columns;
+    struct log_set *set; /* NULL: the files were named */
     struct file *files;
     size_t file_count;
     /* the file of the sample that was returned last; NULL: no sample yet, or a gap since then */
@@ -232,6 +262,12 @@ PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, c
 #define file_lose(file, reason, count, ...)                                                        \
     ((file)->blind ? (void)0 : losses_add(&(file)->log->losses, reason, count, __VA_ARGS__))
 void file_done(struct file *file);
+/* Makes the marks of the file, unless they were made for its present size. */
+PDH_STATUS file_mark(struct file *file);
+/* Makes space for the files of a log. False: no memory. */
+bool log_make_files(struct log *log, size_t count);
+/* Opens a file of the capture. `opened` is the status with which its stream was opened. */
+PDH_STATUS log_open_file(struct log *log, struct file *file, LSTATUS opened);
 /* Reads the next sample, and skips sections outside of the log's range. */
 PDH_STATUS file_next_wanted(struct file *file);
 /* Adds an entry to the file's catalogue. */

@@ -173,8 +173,7 @@ static void file_advance(struct file *file)
     file->pending = file->ended == 0;
 }
 
-/* Opens a file of the capture. `opened` is the status with which its stream was opened. */
-static PDH_STATUS file_open(struct log *log, struct file *file, LSTATUS opened)
+PDH_STATUS log_open_file(struct log *log, struct file *file, LSTATUS opened)
 {
     file->log = log;
     if (opened)
@@ -213,16 +212,20 @@ static void describe(const struct file *file, struct buffer *problem)
         buffer_printf(problem, "%s%s", problem->len ? "\n" : "", file->problem.data);
 }
 
+bool log_make_files(struct log *log, size_t count)
+{
+    log->files = calloc(count, sizeof(*log->files));
+    for (size_t i = 0; log->files && i < count; i++)
+        log->files[i].stream = (struct stream){.fd = -1, .pipe = -1};
+    return log->files;
+}
+
 static struct log *log_new(size_t count)
 {
     struct log *log = calloc(1, sizeof(*log));
-    if (log)
-        log->files = calloc(count, sizeof(*log->files));
-    for (size_t i = 0; log && log->files && i < count; i++)
-        log->files[i].stream = (struct stream){.fd = -1, .pipe = -1};
-    if (log && !log->files) {
+    if (log && !log_make_files(log, count)) {
         free(log);
-        log = NULL;
+        return NULL;
     }
     return log;
 }
@@ -231,7 +234,7 @@ static struct log *log_new(size_t count)
 static PDH_STATUS add_file(struct log *log, LSTATUS opened, struct buffer *problem)
 {
     struct file *file = &log->files[log->file_count++];
-    PDH_STATUS status = file_open(log, file, opened);
+    PDH_STATUS status = log_open_file(log, file, opened);
     describe(file, problem);
     return status;
 }
@@ -292,6 +295,8 @@ PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
 {
     if (count == 0)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    if (count == 1 && captures_are_meant(paths[0]))
+        return captures_open(paths[0], ret, problem);
     struct log *log = log_new(count);
     PDH_STATUS status = log ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     for (size_t i = 0; i < count && !status; i++)
@@ -308,6 +313,7 @@ void log_close(struct log *log)
     for (size_t i = 0; i < log->name_count; i++)
         names_done(&log->names[i]);
     zst_decoder_free(log->decoder);
+    captures_free(log->set);
     free(log->names);
     free(log->files);
     columns_done(&log->columns);
@@ -321,7 +327,8 @@ const struct log_facts *log_facts(struct log *log)
 {
     log->facts.size_bytes = 0;
     for (size_t i = 0; i < log->file_count; i++)
-        log->facts.size_bytes += stream_file_size(&log->files[i].stream);
+        log->facts.size_bytes +=
+            log->set ? log->set->files[i].size : stream_file_size(&log->files[i].stream);
     return &log->facts;
 }
 
@@ -394,17 +401,32 @@ static void advance_all(struct log *log, bool ended_too)
 {
     for (size_t i = 0; i < log->file_count; i++) {
         struct file *file = &log->files[i];
-        if (file->pending || (file->ended && !ended_too))
+        if (!file->format || file->pending || (file->ended && !ended_too))
             continue;
         buffer_clear(&file->problem);
         file_advance(file);
     }
 }
 
+/* Reads a sample of each file. Of a set, the files are opened that may have the next one. */
+static void advance_files(struct log *log)
+{
+    advance_all(log, false);
+    while (log->set) {
+        const struct file *file = earliest(log);
+        LONGLONG next = captures_next_time(log),
+                 least = file ? file->sample.time + MERGE_SPAN : next;
+        captures_advance(log, least);
+        if (next > least || next == INT64_MAX)
+            return;
+        advance_all(log, false);
+    }
+}
+
 /* Takes the earliest of the files' samples; *ret is its file. */
 static PDH_STATUS take_next(struct log *log, struct file **ret)
 {
-    advance_all(log, false);
+    advance_files(log);
     PDH_STATUS status = describe_damage(log);
     if (status)
         return status;
@@ -433,7 +455,6 @@ static bool is_early(const struct log *log, LONGLONG time)
 
 /* ---- samples of several files as one ---- */
 
-static const LONGLONG merge_span = 5000000; /* half a second */
 enum { ZONE_NAMED = 68 }; /* bytes of a zone's bias and name, before the rules of its dates */
 
 static bool lacks(const struct file *file, size_t column)
@@ -456,7 +477,7 @@ static PDH_STATUS merge_others(struct log *log, struct file *file)
     for (size_t f = 0; f < log->file_count && !status; f++) {
         struct file *other = &log->files[f];
         LONGLONG later = other->sample.time - file->sample.time;
-        if (!other->pending || later > merge_span)
+        if (!other->pending || later > MERGE_SPAN)
             continue;
         status = file_make_values(other);
         if (status || (later && shares_columns(file, other)))
@@ -514,7 +535,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
     }
     if (!status)
         status = file_make_values(file);
-    if (!status && log->merged)
+    if (!status && (log->merged || log->set))
         status = merge_others(log, file);
     if (status)
         return status;
@@ -538,7 +559,9 @@ PDH_STATUS log_rewind(struct log *log)
     for (size_t i = 0; i < log->columns.count; i++)
         log->columns.list[i]->no_texts = false;
     buffer_clear(&log->problem);
-    for (size_t i = 0; i < log->file_count; i++) {
+    if (log->set)
+        captures_rewind(log);
+    for (size_t i = 0; i < log->file_count && !log->set; i++) {
         struct file *file = &log->files[i];
         PDH_STATUS status = file->format->rewind(file);
         if (status)

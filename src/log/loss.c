@@ -24,6 +24,7 @@ static const char *const reasons[LOSSES] = {
     [LOSS_BLOCK] = "blocks that are damaged",
     [LOSS_TEXT] = "values that are neither a number nor blank",
     [LOSS_COMMENT] = "comments of samples",
+    [LOSS_FILE] = "files that cannot be read",
 };
 
 /* Replaces newlines, which names may have, because losses_print prints one line for each reason. */

@@ -59,9 +59,8 @@ static void note_all(struct file *file)
     }
 }
 
-/* Makes the file's marks, unless marks were made for the file's present size. A pipe is read to its
- * end. */
-static PDH_STATUS file_mark(struct file *file)
+/* A pipe is read to its end. */
+PDH_STATUS file_mark(struct file *file)
 {
     uint64_t size = stream_size(&file->stream);
     if (file->marks.size && file->marks.size == size)
@@ -84,7 +83,8 @@ static PDH_STATUS file_mark(struct file *file)
 
 static bool stretch_has(const struct log *log, const struct mark *mark)
 {
-    return (!log->from || mark->most >= log->from) && (!log->until || mark->least <= log->until);
+    return (!log->from || mark->most >= log->from) &&
+           (!log->until || mark->least <= log->until + MERGE_SPAN);
 }
 
 /* True if this section is needed: it overlaps the range, or is the section before the range (for
@@ -128,7 +128,7 @@ PDH_STATUS file_next_wanted(struct file *file)
 void log_know_columns(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++)
-        if (log->files[i].stream.pipe < 0)
+        if (log->files[i].format && log->files[i].stream.pipe < 0) /* of a set only what is open */
             file_mark(&log->files[i]);
 }
 
@@ -136,15 +136,21 @@ PDH_STATUS log_extent(struct log *log, struct log_extent *ret)
 {
     struct log_extent all = {0};
     for (size_t i = 0; i < log->file_count; i++) {
-        PDH_STATUS status = file_mark(&log->files[i]);
+        bool closed = !log->files[i].format;
+        PDH_STATUS status = closed ? captures_open_file(log, i) : 0;
+        if (closed && status) /* it is counted as lost */
+            continue;
+        status = file_mark(&log->files[i]);
+        const struct log_extent one = log->files[i].marks.extent;
+        if (closed)
+            captures_close_file(log, i);
         if (status)
             return status;
-        const struct log_extent *one = &log->files[i].marks.extent;
-        if (!one->samples)
+        if (!one.samples)
             continue;
-        all.first = !all.samples || one->first < all.first ? one->first : all.first;
-        all.last = !all.samples || one->last > all.last ? one->last : all.last;
-        all.samples += one->samples;
+        all.first = !all.samples || one.first < all.first ? one.first : all.first;
+        all.last = !all.samples || one.last > all.last ? one.last : all.last;
+        all.samples += one.samples;
     }
     *ret = all;
     return 0;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "../common/text-list.h"
+#include "base/set-path.h"
 
 enum set_kind { SET_COUNTER, SET_ALERT };
 enum set_format { SET_BIN, SET_BINCIRC, SET_CSV, SET_TSV };
@@ -82,11 +83,6 @@ enum { SET_NAME_MOST = 100, SET_FILE_MOST = 1 << 20, SET_WHY = 256, EXIT_NO_RIGH
 /* May a set have this name? UTF-8 of 1 to SET_NAME_MOST bytes without '/', control characters and a
  * dot at its beginning, because it is the name of a file. */
 bool set_name_valid(const char *name);
-/* Where a set, its captures and its state are: of the system, or of the user (`user`). Returns the
- * path, to be freed: a file for PLACE_SET, else a folder, which may be missing. `name` NULL: the
- * folder of all sets. NULL: no memory, or the user has no home folder. */
-enum set_place { PLACE_SET, PLACE_CAPTURES, PLACE_RUN };
-char *set_path(bool user, const char *name, enum set_place place);
 /* Returns the text of an element of the set, or of its collector if that is not NULL; to be freed.
  * NULL: there is no such element. */
 char *set_get(const struct set *set, const struct collector *collector, const char *element);

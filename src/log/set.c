@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All captures of a set of logman, read as one. A set has hundreds of files, so only the beginning
+ * of each is read when the set is opened: its first time and its columns. The files are in the
+ * order of these times. A file is opened when reading comes to its first time, and closed at its
+ * end.
+ */
+#include "base/set-path.h"
+#include "log/zst.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    /* bytes of a capture that are read to find its first time; more if its first sample is long.
+     * The C library keeps memory of less than 128 KiB for the next file */
+    HEAD_BYTES = 120 << 10,
+    LONG_HEAD_BYTES = 1 << 20,
+    NEWEST = 8, /* as many of the last files stay open at their end, because they may grow */
+    /* files of each series that begin before a range and are read for it: more than one, because
+     * the files overlap after the clock was set back */
+    EARLIER = 2
+};
+
+/* ---- the names ---- */
+
+static bool is_capture(const char *name)
+{
+    static const char *const ends[] = {".blg", ".blg.zst", ".csv", ".tsv"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < COUNT(ends); i++)
+        if (*name != '.' && length > strlen(ends[i]) &&
+            strcmp(name + length - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Returns a hash of the name without number and extension: files with the same have the same
+ * counters, one after the other. */
+static uint64_t series_of(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    size_t length = strcspn(name, ".");
+    while (length && strchr("0123456789-_", name[length - 1]))
+        length--;
+    return text_hash_fold(name, length);
+}
+
+static bool add_name(struct log_set *set, const char *folder, const char *name)
+{
+    struct set_file *files = reallocarray(set->files, set->count + 1, sizeof *files);
+    if (!files)
+        return false;
+    set->files = files;
+    files[set->count] = (struct set_file){.path = text_format("%s/%s", folder, name)};
+    return files[set->count++].path;
+}
+
+/* While a compressed file replaces a BLG both may be there: only the BLG is read then. */
+static bool is_doubled(const char *folder, const char *name)
+{
+    const char *end = strstr(name, ".zst");
+    FREE_AUTO char *plain = end ? text_format("%s/%.*s", folder, (int)(end - name), name) : NULL;
+    return plain && access(plain, F_OK) == 0;
+}
+
+static bool list_captures(struct log_set *set, bool user, const char *name)
+{
+    FREE_AUTO char *folder = set_path(user, name, PLACE_CAPTURES);
+    DIR *directory = folder ? opendir(folder) : NULL;
+    bool good = true;
+    for (struct dirent *entry; directory && good && (entry = readdir(directory));)
+        if (is_capture(entry->d_name) && !is_doubled(folder, entry->d_name))
+            good = add_name(set, folder, entry->d_name);
+    if (directory)
+        closedir(directory);
+    return good;
+}
+
+static bool is_set(const char *name)
+{
+    FREE_AUTO char *own = set_path(true, name, PLACE_SET),
+                   *system = set_path(false, name, PLACE_SET);
+    FREE_AUTO char *captures = set_path(false, name, PLACE_CAPTURES);
+    return strcmp(name, "base") == 0 || (own && access(own, F_OK) == 0) ||
+           (system && access(system, F_OK) == 0) || (captures && access(captures, F_OK) == 0);
+}
+
+bool captures_are_meant(const char *name)
+{
+    return *name && *name != '.' && strcmp(name, "-") != 0 && !strchr(name, '/') &&
+           access(name, F_OK) != 0 && errno == ENOENT && is_set(name);
+}
+
+/* ---- the beginning of each file ---- */
+
+struct heads {
+    char packed[LONG_HEAD_BYTES], bytes[LONG_HEAD_BYTES];
+    ZSTD_DCtx *context; /* NULL: not needed yet */
+};
+
+/* Reads the beginning of the capture in a file. The checksum of a frame is compared only when the
+ * file is opened. */
+static size_t read_head(int fd, struct heads *heads, size_t size)
+{
+    char *bytes = heads->bytes, *packed = heads->packed;
+    size_t got = read_at(fd, bytes, 4, 0);
+    if (!zst_matches((const unsigned char *)bytes, got))
+        return read_at(fd, bytes, size, 0);
+    const struct zst_library *library = zst_library();
+    if (library && !heads->context)
+        heads->context = library->createDCtx();
+    if (!heads->context)
+        return 0;
+    library->DCtx_reset(heads->context, ZSTD_reset_session_only);
+    ZSTD_inBuffer input = {packed, read_at(fd, packed, size, 0), 0};
+    ZSTD_outBuffer output = {bytes, size, 0};
+    size_t more = 1;
+    while (more && !library->isError(more) && input.pos < input.size && output.pos < output.size)
+        more = library->decompressStream(heads->context, &output, &input);
+    return output.pos;
+}
+
+static void keep_facts(struct log *log, const struct file *file)
+{
+    struct log_set *set = log->set;
+    const struct log_facts *facts = &file->facts;
+    log->facts = *facts;
+    snprintf(set->zone, sizeof set->zone, "%s", facts->zone ? facts->zone : "");
+    log->facts.zone = set->zone;
+    if (facts->zone_rule)
+        log->facts.zone_rule = memcpy(set->zone_rule, facts->zone_rule, sizeof set->zone_rule);
+    log->facts.caption = NULL;
+}
+
+/* Opens the file as far as its first sample. False: it has none; `why` has the reason, or is empty
+ * if it has only no sample yet. */
+static bool read_first(struct log *log, struct file *file, LSTATUS opened, struct buffer *why)
+{
+    PDH_STATUS status = log_open_file(log, file, opened);
+    bool found = !status && file->pending;
+    buffer_clear(why);
+    if (!found && (status || (DWORD)file->ended != PDH_NO_MORE_DATA || file->problem.len))
+        buffer_add_text(why, file->problem.len ? file->problem.data : "cannot be read");
+    return found;
+}
+
+/* Finds the first sample of a file in its first bytes, or else in all of it. */
+static bool find_first(struct log *log, const char *path, int fd, struct heads *heads,
+                       struct file *file, struct buffer *why)
+{
+    static const struct file blind = {
+        .stream = {.fd = -1, .pipe = -1},
+          .blind = true
+    };
+    for (size_t size = HEAD_BYTES; size; size = size == HEAD_BYTES ? LONG_HEAD_BYTES : 0) {
+        size_t got = read_head(fd, heads, size);
+        *file = blind;
+        if (got &&
+            read_first(log, file, stream_open_bytes(&file->stream, heads->bytes, got, path), why))
+            return true;
+        file_done(file);
+    }
+    *file = blind;
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return other >= 0 && read_first(log, file, stream_open(&file->stream, other, path), why);
+}
+
+/* Finds the first time and the columns of a file. False: it cannot be read, or if `why` is empty it
+ * has no sample yet. */
+static bool peek(struct log *log, struct set_file *entry, struct heads *heads, struct buffer *why)
+{
+    struct stat st;
+    struct file file = {0};
+    buffer_clear(why);
+    int fd = open(entry->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        buffer_printf(why, "%s: %s", entry->path, status_text(status_from_errno(errno)));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    bool found = st.st_size && find_first(log, entry->path, fd, heads, &file, why);
+    close(fd);
+    entry->first = file.sample.time;
+    entry->size = (uint64_t)st.st_size;
+    entry->series = series_of(entry->path);
+    if (found && entry->first >= log->set->newest) {
+        log->set->newest = entry->first;
+        keep_facts(log, &file);
+    }
+    if (st.st_size)
+        file_done(&file);
+    return found;
+}
+
+static int compare_files(const void *left, const void *right)
+{
+    const struct set_file *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+/* Leaves out files that have no sample yet, and counts those that cannot be read. */
+static PDH_STATUS peek_all(struct log *log)
+{
+    struct log_set *set = log->set;
+    size_t kept = 0;
+    BUFFER_AUTO why = {0};
+    struct heads *heads = malloc(sizeof *heads);
+    if (!heads)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    heads->context = NULL;
+    for (size_t i = 0; i < set->count; i++) {
+        struct set_file entry = set->files[i];
+        if (peek(log, &entry, heads, &why)) {
+            set->files[kept++] = entry;
+            continue;
+        }
+        if (why.len)
+            losses_add(&set->skipped, LOSS_FILE, 1, "%s", strrchr(why.data, '/') + 1);
+        free(entry.path);
+    }
+    if (heads->context)
+        zst_library()->freeDCtx(heads->context);
+    free(heads);
+    set->count = kept;
+    if (kept)
+        qsort(set->files, kept, sizeof *set->files, compare_files);
+    return 0;
+}
+
+PDH_STATUS captures_open(const char *name, struct log **ret, struct buffer *problem)
+{
+    struct log *log = calloc(1, sizeof *log);
+    struct log_set *set = log ? log->set = calloc(1, sizeof *set) : NULL;
+    bool good = set && (set->name = strdup(name)) && list_captures(set, true, name) &&
+                (set->count || list_captures(set, false, name));
+    PDH_STATUS status = good ? peek_all(log) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!status && !set->count) {
+        status = (PDH_STATUS)PDH_NO_DATA;
+        if (problem) {
+            losses_print(&set->skipped, problem);
+            buffer_printf(problem, "%s%s: nothing was recorded: start it with `logman start %s`",
+                          problem->len ? "\n" : "", name, name);
+        }
+    }
+    if (!status && !log_make_files(log, set->count))
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (status) {
+        log_close(log);
+        return status;
+    }
+    log->file_count = set->count;
+    log->facts.name = set->name;
+    log->facts.machine = log->columns.count ? log->columns.list[0]->info.machine : NULL;
+    captures_rewind(log);
+    *ret = log;
+    return 0;
+}
+
+void captures_free(struct log_set *set)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        free(set->files[i].path);
+    if (set) {
+        free(set->files);
+        free(set->name);
+    }
+    free(set);
+}
+
+/* ---- opening and closing files ---- */
+
+static void close_file(struct log *log, size_t number)
+{
+    struct file *file = &log->files[number];
+    file_done(file);
+    *file = (struct file){
+        .log = log, .stream = {.fd = -1, .pipe = -1},
+             .ended = (PDH_STATUS)PDH_NO_MORE_DATA
+    };
+}
+
+PDH_STATUS captures_open_file(struct log *log, size_t number)
+{
+    struct file *file = &log->files[number];
+    const char *path = log->set->files[number].path;
+    file_done(file);
+    *file = (struct file){
+        .stream = {.fd = -1, .pipe = -1}
+    };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    LSTATUS opened = fd < 0 ? status_from_errno(errno) : stream_open(&file->stream, fd, path);
+    PDH_STATUS status = log_open_file(log, file, opened);
+    if (!status && (log->from || log->until)) { /* starts again, with the sections known */
+        status = file_mark(file);
+        if (!status)
+            status = file->format->rewind(file);
+        file->pending = false;
+        file->ended = 0;
+    }
+    if (status) {
+        losses_add(&log->losses, LOSS_FILE, 1, "%s", strrchr(path, '/') + 1);
+        close_file(log, number);
+    }
+    return status;
+}
+
+void captures_close_file(struct log *log, size_t number)
+{
+    close_file(log, number);
+}
+
+/* True if the range needs this file: it begins in the range, or is one of the last of its series
+ * that begin before it. */
+static bool is_in_range(const struct log *log, size_t number)
+{
+    const struct log_set *set = log->set;
+    LONGLONG first = set->files[number].first;
+    size_t later = 0;
+    if (log->until && first > log->until + MERGE_SPAN)
+        return false;
+    for (size_t i = number + 1;
+         i < set->count && log->from && set->files[i].first <= log->from && later < EARLIER; i++)
+        later += set->files[i].series == set->files[number].series;
+    return later < EARLIER;
+}
+
+void captures_rewind(struct log *log)
+{
+    struct log_set *set = log->set;
+    for (size_t i = 0; i < set->count; i++) {
+        close_file(log, i);
+        set->files[i].passed = !is_in_range(log, i);
+    }
+    set->next = 0;
+    log->losses = set->skipped;
+}
+
+void captures_advance(struct log *log, LONGLONG time)
+{
+    struct log_set *set = log->set;
+    for (size_t i = 0; i < set->next; i++) {
+        struct file *file = &log->files[i];
+        if (!file->format || file->pending || (DWORD)file->ended != PDH_NO_MORE_DATA ||
+            i + NEWEST >= set->count)
+            continue;
+        if (file->problem.len) /* it was cut off when its writer ended */
+            losses_add(&log->losses, LOSS_RECORD, 1, "%s", strrchr(file->problem.data, '/') + 1);
+        close_file(log, i);
+    }
+    for (; set->next < set->count; set->next++) {
+        if (!set->files[set->next].passed && set->files[set->next].first > time)
+            return;
+        if (!set->files[set->next].passed)
+            captures_open_file(log, set->next);
+    }
+}
+
+LONGLONG captures_next_time(const struct log *log)
+{
+    const struct log_set *set = log->set;
+    for (size_t i = set->next; i < set->count; i++)
+        if (!set->files[i].passed)
+            return set->files[i].first;
+    return INT64_MAX;
+}
