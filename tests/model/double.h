@@ -119,6 +119,19 @@ PDH_STATUS PdhOpenQueryA(const char *source, DWORD_PTR user, PDH_HQUERY *ret)
     return double_leave(0);
 }
 
+PDH_STATUS PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO range)
+{
+    (void)query, (void)range;
+    return 0;
+}
+
+PDH_STATUS PdhGetFormattedCounterValue(PDH_HCOUNTER counter, DWORD format, LPDWORD type,
+                                       PPDH_FMT_COUNTERVALUE value)
+{
+    (void)counter, (void)format, (void)type, (void)value;
+    return (PDH_STATUS)PDH_INVALID_DATA;
+}
+
 PDH_STATUS PdhRemoveCounter(PDH_HCOUNTER handle)
 {
     double_enter(0, NULL);

@@ -3,6 +3,10 @@
 #ifndef OPL_TOOLS_BESIDE_H
 #define OPL_TOOLS_BESIDE_H
 
+#include <stddef.h>
+
+/* Writes the path of the program `name`, which lies in the folder of this one. */
+void beside_path(const char *name, char *ret, size_t capacity);
 /* Runs the program `name`, which lies in the folder of this one, in place of this one; args[0]
  * NULL is set here. If that fails, reports it as `tool` and returns EXIT_FAILED. */
 int beside_run(const char *tool, const char *name, char **args);

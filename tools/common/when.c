@@ -8,6 +8,7 @@
 #include <time.h>
 
 static const LONGLONG second_100ns = 10000000, since_1601 = 11644473600;
+static const LONGLONG day_100ns = 24 * 3600 * 10000000LL;
 
 struct moment {
     int year, month, day;
@@ -81,6 +82,64 @@ bool when_parse(const char *text, LONGLONG *ret)
     *ret = ((LONGLONG)days + since_1601) * second_100ns +
            (LONGLONG)(moment.seconds * (double)second_100ns);
     return true;
+}
+
+/* Returns the present local time. */
+static LONGLONG when_now(void)
+{
+    time_t now = time(NULL);
+    struct tm parts = {0};
+    return ((LONGLONG)timegm(localtime_r(&now, &parts)) + since_1601) * second_100ns;
+}
+
+static bool parse_ago(const char *text, double *ret)
+{
+    static const char units[] = "smhd";
+    static const int seconds[] = {1, 60, 3600, 24 * 3600};
+    char unit;
+    int used = 0;
+    if (sscanf(text, "%lf %c ago%n", ret, &unit, &used) != 2 || !used || text[used] || *ret < 0 ||
+        !strchr(units, unit))
+        return false;
+    *ret *= seconds[strchr(units, unit) - units];
+    return true;
+}
+
+/* Takes "today" or "yesterday" from the front; *ret becomes midnight of that day. */
+static bool take_day(const char **text, LONGLONG *ret)
+{
+    static const char *const days[] = {"today", "yesterday"};
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(days[i]);
+        if (strncasecmp(*text, days[i], length) != 0 || !strchr(" ", (*text)[length]))
+            continue;
+        *text += length + strspn(*text + length, " ");
+        *ret -= i * day_100ns;
+        return true;
+    }
+    return false;
+}
+
+bool when_at(const char *text, LONGLONG *ret)
+{
+    const LONGLONG now = when_now();
+    LONGLONG midnight = now / day_100ns * day_100ns;
+    double seconds = 0;
+    char whole[64]; /* HH:MM becomes HH:MM:00 */
+    if (parse_ago(text, &seconds)) {
+        *ret = now - (LONGLONG)(seconds * (double)second_100ns);
+        return true;
+    }
+    bool named = take_day(&text, &midnight);
+    const char *colon = strchr(text, ':');
+    snprintf(whole, sizeof whole, "%s%s", text, colon && !strchr(colon + 1, ':') ? ":00" : "");
+    bool clock = colon && parse_time(whole, &seconds);
+    if (!named && !clock)
+        return when_parse(whole, ret);
+    *ret = midnight + (LONGLONG)(seconds * (double)second_100ns);
+    if (!named && *ret > now)
+        *ret -= day_100ns;
+    return clock || !*text;
 }
 
 int when_take(struct options *options, LONGLONG *ret)

@@ -122,7 +122,7 @@ static void series_put(const struct source *source, struct history *history, siz
                        uint64_t tick, double value)
 {
     struct series *series = &history->series[column];
-    if (source->capture) {
+    if (source_is_whole(source)) {
         size_t place = tick / source->step - history->born / source->step;
         if (!isnan(value) && series_grow(series, place))
             series->capture[place] = (float)value;
@@ -264,12 +264,12 @@ static struct history *history_new(const struct source *source, const struct spe
     history->identity = row->identity;
     history->born = tick;
     history->seen = tick - 1;
-    history->step = source->capture ? source->step : 1;
+    history->step = source_is_whole(source) ? source->step : 1;
     history->name = strdup(row->name);
     history->series = calloc(columns, sizeof *history->series);
     bool good = history->name && history->series;
     for (size_t c = 0; good && c < columns; c++) {
-        if (source->capture)
+        if (source_is_whole(source))
             continue;
         history->series[c].fine = malloc(MODEL_FINE * sizeof(float));
         good = history->series[c].fine != NULL;
@@ -286,7 +286,7 @@ static struct history *history_new(const struct source *source, const struct spe
  * first, because it is still being recorded. */
 static bool has_place(const struct source *source, uint64_t tick)
 {
-    return !source->capture || tick / source->step < source->time_count;
+    return !source_is_whole(source) || tick / source->step < source->time_count;
 }
 
 /* Adds the row's values to its history, if it has one. */
@@ -328,7 +328,7 @@ static bool add_history(const struct source *source, struct spec *spec, const st
 bool history_add(struct source *source, struct spec *spec, uint64_t tick)
 {
     size_t count = spec->newest.row_count;
-    uint64_t oldest = source->capture || tick < MACHINE_TICKS ? 0 : tick - MACHINE_TICKS;
+    uint64_t oldest = source_is_whole(source) || tick < MACHINE_TICKS ? 0 : tick - MACHINE_TICKS;
     /* these rows first, so that their histories are not forgotten */
     for (size_t r = 0; r < count; r++)
         add_row(source, spec, r, tick);

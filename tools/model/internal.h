@@ -24,9 +24,10 @@ struct frame {
     int64_t time;
     double cost;
     PDH_STATUS status;
-    bool texts;    /* the frame has only tables of texts */
-    bool complete; /* the capture has no more samples */
-    char *loss;    /* of a complete capture: see struct model_source; the frame owns it */
+    bool texts;           /* the frame has only tables of texts */
+    bool complete;        /* the capture has no more samples */
+    struct moment moment; /* of a set at one time */
+    char *loss;           /* of a complete capture: see struct model_source; the frame owns it */
     size_t count;
     struct table_sample tables[];
 };
@@ -61,6 +62,7 @@ struct source {
     struct model *model;
     char *name;
     bool capture;
+    bool at; /* a capture that is shown at one time, and has the histories of a machine */
     size_t number;
     pthread_t thread;
     /* guards the members below; never held during a call of PDH */
@@ -68,7 +70,10 @@ struct source {
     pthread_cond_t wake;
     struct spec *specs;
     bool changed, stop, paused, ended;
-    bool released; /* the first model_update was called */
+    enum model_go go; /* where the user wants to go */
+    int64_t by;
+    bool goes, going; /* going: the sampler is on its way */
+    bool released;    /* the first model_update was called */
     double seconds;
     struct frame *first, *last;
     size_t waiting;
@@ -85,6 +90,12 @@ struct source {
     uint32_t step; /* number of ticks of a capture that share a place in a series */
 };
 
+/* True for a capture that is read from its beginning to its end. */
+static inline bool source_is_whole(const struct source *source)
+{
+    return source->capture && !source->at;
+}
+
 struct model {
     struct source **sources;
     size_t source_count;
@@ -93,6 +104,55 @@ struct model {
     double seconds;
     bool paused;
 };
+
+/* ---- sampler.c ---- */
+/* An array of items that PDH returned, in memory that is reused for the next array. */
+struct items {
+    void *data;
+    DWORD capacity, count;
+};
+struct sampler {
+    struct source *source;
+    PDH_HQUERY query;
+    struct spec **specs;
+    size_t count;
+    uint64_t tick;
+    double begun; /* when the last sample was begun, after new counters were added */
+    bool sampled; /* at least one sample was taken */
+    /* what could not be read or shown of a capture, and the status of damage; NULL, 0: none */
+    char *loss;
+    char *unshown; /* what the last reading to the end did not show */
+    PDH_STATUS damage;
+    int damaged; /* damaged places that were met since the capture was opened */
+    struct items values, ids, starts;
+};
+enum { SECOND = 10000000 };
+bool items_read_raw(struct items *items, PDH_HCOUNTER counter);
+PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret);
+struct counters *counters_new(size_t columns);
+void add_counters(struct sampler *sampler, struct spec *spec);
+void remove_counters(struct spec *spec);
+/* Converts local time to UTC. A capture has the local time of the place where it was recorded,
+ * which is treated as this machine's local time. */
+int64_t utc_of_local(LONGLONG local);
+LONGLONG local_of_utc(int64_t utc);
+/* Takes a sample of `specs`. If no table has a counter, nothing is collected: a machine's tables
+ * have no rows then, a capture's frame has a status that says "no data". NULL: no memory. */
+struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t count);
+struct frame *empty_frame(struct source *source, PDH_STATUS status, bool complete);
+/* Hands a sample over to the drawing side. If too many samples wait, a machine's oldest sample is
+ * dropped and counted, but the sampler of a capture waits. False: the sampler must end. */
+bool hand_over(struct source *source, struct frame *frame);
+/* Makes the list of the tables to sample, without those that rest or were removed. Returns true if
+ * tables were added. */
+bool take_changes(struct sampler *sampler);
+/* Waits until `due` or until something changes; for a paused machine, until the pause ends; for a
+ * capture, only for a change. False: the sampler must end. */
+bool wait_until(struct source *source, double due);
+/* Keeps what the last call of PDH, with which reading ended, could not read or show. */
+void note_loss(struct sampler *sampler, PDH_STATUS status);
+/* ---- moment.c: a set at one time ---- */
+void run_moment(struct sampler *sampler);
 
 /* returns a copy; NULL: no memory */
 struct column *columns_copy(const struct column *columns, size_t count);
@@ -106,6 +166,7 @@ uint64_t identity_of_name(const char *name);
 /* Takes a sample of a table of texts. False: no memory. */
 bool sample_texts(const struct source *source, struct spec *spec, struct table_sample *sample);
 void frame_free(struct frame *frame);
+void table_sample_free(struct table_sample *sample);
 
 /* ---- histories ---- */
 

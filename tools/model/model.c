@@ -40,7 +40,7 @@ static void source_free(struct source *source)
     free(source);
 }
 
-static struct source *source_new(struct model *model, const char *name, bool capture)
+static struct source *source_new(struct model *model, const char *name, bool capture, bool at)
 {
     pthread_condattr_t monotonic;
     struct source *source = calloc(1, sizeof *source);
@@ -48,11 +48,13 @@ static struct source *source_new(struct model *model, const char *name, bool cap
         return NULL;
     source->model = model;
     source->capture = capture;
+    source->at = source->newest.at = at;
     source->number = model->source_count;
     source->seconds = model->seconds;
     source->paused = model->paused;
     source->step = 1;
-    source->time_count = capture ? 0 : MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT;
+    source->time_count =
+        source_is_whole(source) ? 0 : MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT;
     pthread_mutex_init(&source->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -73,18 +75,20 @@ static bool start_sampler(struct source *source)
     return !failed;
 }
 
-static int source_add(struct model *model, const char *name, bool capture)
+/* `at`: a capture is shown at this local time; 0: it is read as a whole. */
+static int source_add(struct model *model, const char *name, bool capture, int64_t at)
 {
     struct source **sources = realloc(model->sources, (model->source_count + 1) * sizeof *sources);
     if (!sources)
         return -1;
     model->sources = sources;
-    struct source *source = source_new(model, name, capture);
+    struct source *source = source_new(model, name, capture, at != 0);
     if (!source)
         return -1;
-    if (!capture)
+    source->by = at;
+    if (source->time_count)
         source->times = calloc(source->time_count, sizeof *source->times);
-    if (!source->name || (!capture && !source->times) || !start_sampler(source)) {
+    if (!source->name || (source->time_count && !source->times) || !start_sampler(source)) {
         source_free(source);
         return -1;
     }
@@ -94,12 +98,17 @@ static int source_add(struct model *model, const char *name, bool capture)
 
 int model_add_machine(struct model *model, const char *machine)
 {
-    return source_add(model, machine ? machine : "", false);
+    return source_add(model, machine ? machine : "", false, 0);
 }
 
 int model_add_capture(struct model *model, const char *files)
 {
-    return source_add(model, files, true);
+    return source_add(model, files, true, 0);
+}
+
+int model_add_set(struct model *model, const char *name, int64_t time)
+{
+    return source_add(model, name, true, time);
 }
 
 void model_add_loss(struct model *model, size_t number, const char *text)
@@ -115,6 +124,7 @@ void model_source(const struct model *model, size_t number, struct model_source 
     pthread_mutex_lock(&source->mutex);
     double begun = source->begun, seconds = source->seconds;
     source->newest.dropped = source->dropped;
+    source->newest.going = source->goes || source->going;
     pthread_mutex_unlock(&source->mutex);
     *ret = source->newest;
     ret->name = source->name;
@@ -133,6 +143,17 @@ static void source_change(struct source *source, bool stop)
     source->stop |= stop;
     pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->mutex);
+}
+
+void model_go(struct model *model, size_t number, enum model_go how, int64_t by)
+{
+    struct source *source = model->sources[number];
+    pthread_mutex_lock(&source->mutex);
+    source->go = how;
+    source->by = by;
+    source->goes = true;
+    pthread_mutex_unlock(&source->mutex);
+    source_change(source, false);
 }
 
 static void change_all(struct model *model, bool stop)
@@ -199,7 +220,7 @@ static struct column *columns_new(const char *const *paths, size_t count)
     return NULL;
 }
 
-static void sample_free(struct table_sample *sample)
+void table_sample_free(struct table_sample *sample)
 {
     free(sample->rows);
     free(sample->cells);
@@ -211,7 +232,7 @@ static void sample_free(struct table_sample *sample)
 static void spec_free(struct spec *spec)
 {
     histories_free(spec);
-    sample_free(&spec->newest);
+    table_sample_free(&spec->newest);
     columns_free(spec->found, spec->column_count);
     columns_free(spec->news, spec->column_count);
     columns_free(spec->table.columns, spec->column_count);
@@ -340,7 +361,7 @@ int64_t model_time(const struct model *model, size_t number, uint64_t tick)
     uint64_t newest = source->newest.tick;
     if (tick == 0 || tick > newest)
         return 0;
-    if (source->capture)
+    if (source_is_whole(source))
         return tick / source->step < source->time_count ? source->times[tick / source->step] : 0;
     return tick + source->time_count > newest ? source->times[tick % source->time_count] : 0;
 }
@@ -350,7 +371,7 @@ int64_t model_time(const struct model *model, size_t number, uint64_t tick)
 static bool take_table(struct source *source, struct table_sample *sample, uint64_t tick)
 {
     struct spec *spec = sample->spec;
-    sample_free(&spec->newest);
+    table_sample_free(&spec->newest);
     spec->newest = *sample;
     *sample = (struct table_sample){0};
     spec->table.row_count = spec->newest.row_count;
@@ -364,9 +385,13 @@ static bool take_table(struct source *source, struct table_sample *sample, uint6
 static void take_frame(struct source *source, struct frame *frame)
 {
     struct model_source *newest = &source->newest;
+    newest->moment = frame->moment;
+    if (frame->complete && source->at)
+        newest->time = frame->time;
     if (frame->complete) {
         newest->state = MODEL_COMPLETE;
-        newest->status = frame->status ? frame->status : newest->status; /* damage stays */
+        if (frame->status || source->at) /* damage of a whole capture stays */
+            newest->status = frame->status;
         free(source->loss);
         newest->loss = source->loss = frame->loss;
         frame->loss = NULL;
@@ -384,7 +409,7 @@ static void take_frame(struct source *source, struct frame *frame)
         }
         newest->cost = frame->cost;
         size_t place =
-            source->capture ? frame->tick / source->step : frame->tick % source->time_count;
+            source_is_whole(source) ? frame->tick / source->step : frame->tick % source->time_count;
         if (place < source->time_count)
             source->times[place] = frame->time;
     }

@@ -90,7 +90,24 @@ enum model_state {
     MODEL_GOOD,
     MODEL_AWAY,    /* the last sample failed; the sampler tries again */
     MODEL_SILENT,  /* no sample for more than two intervals: something does not answer */
-    MODEL_COMPLETE /* a capture was read to its end */
+    MODEL_COMPLETE /* a capture was read to its end, or its values at one time */
+};
+/* What a set's captures have at the time that is shown, or between it and the time before. */
+enum moment_kind {
+    MOMENT_SAMPLE,  /* a sample */
+    MOMENT_BEFORE,  /* nothing: the first sample is at `to` */
+    MOMENT_AFTER,   /* nothing: the last sample is at `from` */
+    MOMENT_STOPPED, /* nothing from `from` to `to`: the machine ran, but the set did not */
+    MOMENT_OFF,     /* nothing from `from` to `to`: the machine was started in between, at `boot` */
+    MOMENT_GAP,     /* nothing from `from` to `to`; why is not known */
+    MOMENT_CLOCK,   /* the clock was set by `seconds` between `from` and `to` */
+    MOMENT_NO_BIRTH, /* no process begins after this time */
+    MOMENT_NO_GAP    /* no gap is after this time */
+};
+struct moment {
+    enum moment_kind kind;
+    int64_t from, to, boot; /* like model_source.time */
+    double seconds;
 };
 struct model_source {
     const char *name; /* the machine or the files; "" for this machine */
@@ -103,6 +120,9 @@ struct model_source {
     uint64_t tick; /* number of the newest sample, from 1 */
     int64_t time;  /* time of the newest sample, UTC, in 100 ns since 1601 */
     double cost;   /* seconds that the newest sample took */
+    /* a set at one time: `time` is the time that is shown, also if it has no sample */
+    bool at, going; /* going: to another time, which is searched */
+    struct moment moment;
     /* number of samples that were dropped, because they were not taken over in time */
     uint64_t dropped;
 };
@@ -118,6 +138,17 @@ int model_descriptor(const struct model *model);
  * machine. `files`: as for PdhOpenQuery. */
 int model_add_machine(struct model *model, const char *machine);
 int model_add_capture(struct model *model, const char *files);
+/* Adds a set, whose captures are shown at one time as a machine is shown now. `time`: local time in
+ * 100 ns since 1601. */
+int model_add_set(struct model *model, const char *name, int64_t time);
+enum model_go {
+    GO_TO,     /* to a time in UTC, like model_source.time */
+    GO_SAMPLE, /* to the next sample, or with `by` below 0 to the one before */
+    GO_BY,     /* by so many seconds */
+    GO_BIRTH,  /* to the next sample with a process that the one before lacks */
+    GO_GAP     /* to the next time without samples */
+};
+void model_go(struct model *model, size_t source, enum model_go how, int64_t by);
 /* Adds lines to the source's `loss`. Must be called before the first model_update. */
 void model_add_loss(struct model *model, size_t source, const char *text);
 void model_source(const struct model *model, size_t source, struct model_source *ret);

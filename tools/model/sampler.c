@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NANOSECONDS = 1000000000, SECOND = 10000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
+enum { NANOSECONDS = 1000000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
 static const int64_t unix_epoch = 11644473600; /* 1970-01-01 in seconds since 1601 */
 static const double least = 0.05, soon = 0.2, retry_first = 5, retry_last = 300;
 
@@ -56,28 +56,6 @@ struct counters {
     double due, wait;
     bool rows;         /* the last sample had rows */
     double reason_due; /* when the reason why there are no rows is read again */
-};
-
-/* An array of items that PDH returned, in memory that is reused for the next array. */
-struct items {
-    void *data;
-    DWORD capacity, count;
-};
-
-struct sampler {
-    struct source *source;
-    PDH_HQUERY query;
-    struct spec **specs;
-    size_t count;
-    uint64_t tick;
-    double begun; /* when the last sample was begun, after new counters were added */
-    bool sampled; /* at least one sample was taken */
-    /* what could not be read or shown of a capture, and the status of damage; NULL, 0: none */
-    char *loss;
-    char *unshown; /* what the last reading to the end did not show */
-    PDH_STATUS damage;
-    int damaged; /* damaged places that were met since the capture was opened */
-    struct items values, ids, starts;
 };
 
 double model_now(void)
@@ -122,7 +100,7 @@ void full_path(const struct source *source, const char *path, char *ret, size_t 
     snprintf(ret, capacity, "%s%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine, path);
 }
 
-static PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret)
+PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret)
 {
     char full[2 * PDH_MAX_COUNTER_PATH];
     full_path(sampler->source, path, full, sizeof full);
@@ -224,7 +202,7 @@ static bool add_column(struct sampler *sampler, const struct spec *spec, size_t 
 
 /* Adds the counters that are not added yet. Counters that stay missing are tried less and less
  * often, because each attempt may collect the object several times. */
-static void add_counters(struct sampler *sampler, struct spec *spec)
+void add_counters(struct sampler *sampler, struct spec *spec)
 {
     struct counters *counters = spec->counters;
     bool changed = counters->wait == 0;
@@ -250,7 +228,7 @@ static void remove_counter(const struct counters *counters, size_t columns, PDH_
         PdhRemoveCounter(counter);
 }
 
-static void remove_counters(struct spec *spec)
+void remove_counters(struct spec *spec)
 {
     struct counters *counters = spec->counters;
     for (size_t i = 0; i < IDENTITY_COUNTERS; i++)
@@ -263,7 +241,7 @@ static void remove_counters(struct spec *spec)
     spec->counters = NULL;
 }
 
-static struct counters *counters_new(size_t columns)
+struct counters *counters_new(size_t columns)
 {
     struct counters *counters = calloc(1, sizeof *counters);
     if (counters)
@@ -307,6 +285,11 @@ static bool items_read(struct items *items, array_function read, PDH_HCOUNTER co
     if (status)
         items->count = 0;
     return status == 0;
+}
+
+bool items_read_raw(struct items *items, PDH_HCOUNTER counter)
+{
+    return items_read(items, raw_array, counter);
 }
 
 static uint64_t hash(uint64_t sum, const void *data, size_t size)
@@ -552,19 +535,13 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
 
 void frame_free(struct frame *frame)
 {
-    for (size_t i = 0; i < frame->count; i++) {
-        free(frame->tables[i].rows);
-        free(frame->tables[i].cells);
-        free(frame->tables[i].names);
-        free(frame->tables[i].texts);
-    }
+    for (size_t i = 0; i < frame->count; i++)
+        table_sample_free(&frame->tables[i]);
     free(frame->loss);
     free(frame);
 }
 
-/* Converts local time to UTC. A capture has the local time of the place where it was recorded,
- * which is treated as this machine's local time. */
-static int64_t utc_of_local(LONGLONG local)
+int64_t utc_of_local(LONGLONG local)
 {
     time_t seconds = (time_t)(local / SECOND - unix_epoch);
     struct tm fields;
@@ -572,6 +549,15 @@ static int64_t utc_of_local(LONGLONG local)
         return local;
     fields.tm_isdst = -1;
     return ((int64_t)mktime(&fields) + unix_epoch) * SECOND + local % SECOND;
+}
+
+LONGLONG local_of_utc(int64_t utc)
+{
+    time_t seconds = (time_t)(utc / SECOND - unix_epoch);
+    struct tm fields;
+    if (!localtime_r(&seconds, &fields))
+        return utc;
+    return ((int64_t)timegm(&fields) + unix_epoch) * SECOND + utc % SECOND;
 }
 
 static bool has_counters(const struct spec *spec)
@@ -611,9 +597,7 @@ static PDH_STATUS why_no_data(const struct source *source, struct spec **specs, 
     return status;
 }
 
-/* Takes a sample of `specs`. If no table has a counter, nothing is collected: a machine's tables
- * have no rows then, a capture's frame has a status that says "no data". NULL: no memory. */
-static struct frame *take_frame(struct sampler *sampler, struct spec **specs, size_t count)
+struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t count)
 {
     struct frame *frame = calloc(1, sizeof *frame + count * sizeof *frame->tables);
     if (!frame)
@@ -673,9 +657,7 @@ static struct frame *take_texts(struct sampler *sampler)
 
 /* ---- handing over ---- */
 
-/* Hands a sample over to the drawing side. If too many samples wait, a machine's oldest sample is
- * dropped and counted, but the sampler of a capture waits. False: the sampler must end. */
-static bool hand_over(struct source *source, struct frame *frame)
+bool hand_over(struct source *source, struct frame *frame)
 {
     static const uint64_t one = 1;
     pthread_mutex_lock(&source->mutex);
@@ -712,9 +694,7 @@ static void leave_resting(struct sampler *sampler)
     sampler->count = kept;
 }
 
-/* Makes the list of the tables to sample, without those that rest or were removed. Returns true if
- * tables were added. */
-static bool take_changes(struct sampler *sampler)
+bool take_changes(struct sampler *sampler)
 {
     struct source *source = sampler->source;
     struct spec **link = &source->specs, *removed = NULL;
@@ -754,9 +734,7 @@ static bool take_changes(struct sampler *sampler)
     return added;
 }
 
-/* Waits until `due` or until something changes; for a paused machine, until the pause ends; for a
- * capture, only for a change. False: the sampler must end. */
-static bool wait_until(struct source *source, double due)
+bool wait_until(struct source *source, double due)
 {
     pthread_mutex_lock(&source->mutex);
     bool untimed = source->capture;
@@ -831,7 +809,7 @@ static bool sample_machine(struct sampler *sampler)
     for (size_t i = 0; i < sampler->count; i++)
         if (sampler->specs[i]->counters && !*sampler->source->name)
             find_reason(sampler->source, sampler->specs[i]);
-    struct frame *frame = take_frame(sampler, sampler->specs, sampler->count);
+    struct frame *frame = sample_frame(sampler, sampler->specs, sampler->count);
     bool failed = frame && frame->status;
     if (frame && !hand_over(sampler->source, frame))
         return false;
@@ -862,7 +840,7 @@ static void run_machine(struct sampler *sampler)
     }
 }
 
-static struct frame *empty_frame(struct source *source, PDH_STATUS status, bool complete)
+struct frame *empty_frame(struct source *source, PDH_STATUS status, bool complete)
 {
     struct frame *frame = calloc(1, sizeof *frame);
     if (frame)
@@ -922,8 +900,7 @@ void add_loss(char **loss, const char *text)
     }
 }
 
-/* Keeps what the last call of PDH, with which reading ended, could not read or show. */
-static void note_loss(struct sampler *sampler, PDH_STATUS status)
+void note_loss(struct sampler *sampler, PDH_STATUS status)
 {
     bool torn = is_end(sampler, (DWORD)status) && opl_capture_problem();
     if (torn || (DWORD)status == PDH_BINARY_LOG_CORRUPT)
@@ -942,7 +919,7 @@ static void note_loss(struct sampler *sampler, PDH_STATUS status)
 static struct frame *take_undamaged(struct sampler *sampler, struct spec *spec)
 {
     struct frame *frame;
-    while ((frame = take_frame(sampler, &spec, 1)) && frame->status) {
+    while ((frame = sample_frame(sampler, &spec, 1)) && frame->status) {
         note_loss(sampler, frame->status);
         if ((DWORD)frame->status != PDH_BINARY_LOG_CORRUPT)
             break;
@@ -1043,7 +1020,9 @@ void *sampler_run(void *argument)
     struct sampler sampler = {.source = argument};
     PDH_STATUS status = 0;
     wait_for_release(sampler.source);
-    if (sampler.source->capture)
+    if (sampler.source->at)
+        run_moment(&sampler);
+    else if (sampler.source->capture)
         run_capture(&sampler);
     else if ((status = PdhOpenQueryA(NULL, 0, &sampler.query)))
         end_with(sampler.source, status);

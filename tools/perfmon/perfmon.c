@@ -8,6 +8,7 @@
 #include "../common/pdh-message.h"
 #include "../common/status.h"
 #include "../common/text-list.h"
+#include "../common/when.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 enum { STATUS = 1, SNAPSHOT, EXPLAIN };
-enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL, COUNTER_FILE, PLAIN };
+enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL, COUNTER_FILE, PLAIN, AT, SET };
 enum { SHOWN = -1, MOST_SECONDS = 3600 };
 static const double LEAST_SECONDS = 0.05;
 enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
@@ -34,6 +35,8 @@ static const struct option_row window_rows[] = {
     {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0},
     {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
     {0, "counter-file", "FILE", COUNTER_FILE, "Chart the counters in a file, one in each line.", "@files", 0, "cf"},
+    {0, "at", "TIME", AT, "Show what was recorded then: 'yesterday 03:00', 03:00, '3m ago', '2026-11-26 03:00'.", NULL, 0},
+    {0, "set", "NAME", SET, "Show a set of logman at that time; default base.", "@sets", 0},
     {'p', "plain", NULL, PLAIN, "For screen readers: print what changes, at most one line per second.", NULL, 0},
     {0},
 };
@@ -92,12 +95,18 @@ static int take_option(struct options *options, int id, struct perfmon *perfmon,
         [QUERY] = OPTION_FLAG(perfmon->query),
         [VERBOSE] = OPTION_FLAG(perfmon->details),
         [PLAIN] = OPTION_FLAG(perfmon->plain),
+        [SET] = OPTION_TEXT(perfmon->set),
         [INTERVAL] = OPTION_SECONDS(perfmon->seconds, LEAST_SECONDS, MOST_SECONDS),
         [EVENTS] = OPTION_WHOLE(perfmon->events, 0, MOST_EVENTS),
     };
     int code = options_set(options, id, OPTION_TARGETS(targets));
     if (code != OPTION_OTHER)
         return code;
+    if (id == AT && !when_at(options->value, &perfmon->at))
+        return options_complain(options,
+                                "not a time: %s; use 'yesterday 03:00', 03:00, '3m ago' or "
+                                "'YYYY-MM-DD HH:MM'",
+                                options->value);
     if (id == MACHINE)
         perfmon->machines[perfmon->machine_count++] = options->value;
     else if (id == COUNTER_FILE && !text_list_read(list, options->value))
@@ -289,6 +298,27 @@ static bool can_begin(const char *files)
     return true;
 }
 
+/* Checks what is to be shown, and whether it can be. Returns 0, or an exit code after a message. */
+static int prepare(const struct perfmon *perfmon, struct window_options *options)
+{
+    if (!take_first_args(options))
+        return EXIT_USAGE;
+    if (options->at && (options->files || perfmon->machine_count)) {
+        fputs("perfmon: --at shows a set of this machine, not a capture or another machine\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    if (options->at)
+        options->files = perfmon->set ? perfmon->set : "base";
+    else if (!can_begin(options->files))
+        return EXIT_FAILED;
+    if (options->files && options->plain)
+        fputs("perfmon: --plain cannot show a capture; without a terminal, perfmon prints a "
+              "capture as a report\n",
+              stderr);
+    return (options->files && options->plain) || !check_paths(options) ? EXIT_USAGE : EXIT_GOOD;
+}
+
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
     struct window_options options = {.machines = perfmon->machines,
@@ -296,28 +326,20 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                                          perfmon->machine_count + !perfmon->machine_count,
                                      .paths = perfmon->args,
                                      .path_count = perfmon->arg_count,
+                                     .at = perfmon->at,
                                      .plain = perfmon->plain,
                                      .seconds = perfmon->seconds,
                                      .utf8 = perfmon->utf8,
                                      .braille = perfmon->utf8 && perfmon->colours && !on_console(),
                                      .colours = perfmon->colours};
-    if (!take_first_args(&options))
-        return EXIT_USAGE;
-    if (!can_begin(options.files))
-        return EXIT_FAILED;
+    int code = prepare(perfmon, &options);
+    if (code)
+        return code;
     return_large_memory();
-    if (options.files && options.plain) {
-        fputs("perfmon: --plain cannot show a capture; without a terminal, perfmon prints a "
-              "capture as a report\n",
-              stderr);
-        return EXIT_USAGE;
-    }
-    if (!check_paths(&options))
-        return EXIT_USAGE;
     struct catalogue *object = NULL;
-    int code = EXIT_GOOD;
     if (options.path_count && !is_path(*options.paths)) {
-        object = find_object(perfmon, options.files, *options.paths, &options.instances, &code);
+        object = find_object(perfmon, options.at ? NULL : options.files, *options.paths,
+                             &options.instances, &code);
         if (!object)
             return code;
         options.object = catalogue_object(object, 0);

@@ -21,8 +21,10 @@ struct perfmon {
     int64_t events;
     const char **machines; /* names given with --machine */
     size_t machine_count;
-    double seconds; /* between samples */
-    char **args;    /* names of services, or counter paths */
+    double seconds;  /* between samples */
+    LONGLONG at;     /* local time in 100 ns since 1601 that is shown; 0: now */
+    const char *set; /* the set that is shown then; NULL: not given */
+    char **args;     /* names of services, or counter paths */
     size_t arg_count;
     int width;
     bool utf8, colours, plain;

@@ -12,12 +12,16 @@
 enum { NAME = 24, SHARE = 8 };
 
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
-                   const char *files, bool views)
+                   const struct window_options *options, bool views)
 {
-    int source = files ? model_add_capture(model, files) : model_add_machine(model, name);
+    const char *files = options->files;
+    int source = options->at ? model_add_set(model, files, options->at)
+                 : files     ? model_add_capture(model, files)
+                             : model_add_machine(model, name);
     if (source < 0)
         return false;
-    *machine = (struct machine){.source = (size_t)source, .name = name, .files = files};
+    *machine = (struct machine){
+        .source = (size_t)source, .name = name, .files = files, .at = options->at != 0};
     if (!views)
         return true;
     machine->overview = overview_new(model, machine->source);

@@ -181,7 +181,12 @@ void overview_verdict(const struct overview *overview, char *ret, size_t capacit
     double swap = value_of(overview, USAGE, NULL, USAGE_SWAP);
     struct model_source source;
     model_source(overview->model, overview->source, &source);
-    if (!overview_ready(overview) && source.capture)
+    if (!overview_ready(overview) && source.at)
+        snprintf(ret, capacity, "%s",
+                 table_of(overview, CPU)->row_count
+                     ? local("not known: there are no rates of this sample")
+                     : local("not known: nothing was recorded then"));
+    else if (!overview_ready(overview) && source.capture)
         snprintf(ret, capacity, "%s", local("not known: the capture has no such counters"));
     else if (!overview_ready(overview))
         snprintf(ret, capacity, "%s",

@@ -17,6 +17,10 @@
  *
  * plain      what changes, as lines of text
  *
+ * moment     a set at one time
+ *
+ * sets       the sets of logman
+ *
  * settings   what keys have set: a list, and the file that keeps it (config)
  *
  * language   the language of counters, and own texts
@@ -34,6 +38,8 @@
 #include "../../common/text-list.h"
 #include "../../model/catalogue.h"
 #include "../../model/model.h"
+
+#include <sys/types.h>
 
 /* ---- terminal.c ---- */
 enum {
@@ -139,6 +145,7 @@ enum {
 struct machine {
     size_t source;
     const char *name, *files; /* machine and capture files; NULL: this machine, live */
+    bool at;                  /* `files` is a set that is shown at one time */
     struct overview *overview;
     struct processes *processes;
     struct chart *chart;
@@ -168,6 +175,19 @@ struct settings_view {
     struct cursor cursor;
 };
 
+/* The list of the sets of logman, and the logman that runs. */
+struct sets_view {
+    bool open;
+    struct field name; /* of a new set, while it is typed */
+    struct text_list rows;
+    struct cursor cursor;
+    enum sets_purpose { SETS_QUERY, SETS_CHANGE } purpose;
+    pid_t child; /* 0: none runs */
+    int output;
+    char text[8192]; /* what it has printed */
+    size_t used;
+};
+
 struct window {
     struct model *model;
     struct machine *machines, *now; /* all machines, and the machine that is shown */
@@ -175,6 +195,7 @@ struct window {
     struct cursor machine_cursor;
     struct selections selections;
     struct settings_view settings;
+    struct sets_view sets;
     double seconds;
     int palette, language; /* values of SET_PALETTE and SET_LANGUAGE */
     bool utf8;
@@ -295,10 +316,27 @@ void settings_draw(struct settings_view *view, const struct settings *settings,
 /* Handles a key; true: a setting has changed. */
 bool settings_key(struct settings_view *view, struct settings *settings, int key);
 
+/* ---- moment.c ---- */
+/* Writes why there are no values at the time that is shown, or what is between it and the time
+ * before. False: nothing. */
+bool moment_text(const struct window *window, char *ret, size_t capacity);
+/* Handles a key that goes to another time. */
+bool moment_key(struct window *window, int key);
+
+/* ---- sets.c ---- */
+/* Draws the list of sets. False: the list is not open, so nothing was drawn. */
+bool sets_draw(struct window *window, struct canvas *canvas, int row, int last);
+bool sets_key(struct window *window, int key);
+/* Takes what logman has said meanwhile. */
+void sets_update(struct window *window);
+void sets_done(struct sets_view *sets);
+
 /* ---- machines.c ---- */
-/* Adds a machine or capture to the model, and its views if `views` is set; false: no memory. */
+struct window_options;
+/* Adds a machine or the capture of the options to the model, and its views if `views` is set;
+ * false: no memory. */
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
-                   const char *files, bool views);
+                   const struct window_options *options, bool views);
 void machine_end(struct machine *machine);
 /* Frees what has names of counters in the language of before. */
 void machine_forget(struct machine *machine);
@@ -321,6 +359,7 @@ struct window_options {
     const char **machines; /* names of machines; an element NULL: this machine */
     size_t machine_count;  /* number of machines, at least 1 */
     const char *files;     /* NULL: live */
+    int64_t at;            /* `files` is a set to be shown at this local time; 0: it is not */
     char **paths;          /* counters to chart */
     size_t path_count;
     const struct catalogue_object *object; /* the object whose table is shown first; NULL: none */

@@ -177,13 +177,16 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     }
     if (draw_filter(window, canvas))
         return;
-    if (window->selections.name.open) {
+    if (window->selections.name.open || window->sets.name.open) {
+        bool set = window->sets.name.open;
         canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
-                     "save the counters of the chart as: %s_   Escape: do not save",
-                     window->selections.name.text);
+                     set ? local("a set that records the counters of the chart: %s_   Escape: none")
+                         : "save the counters of the chart as: %s_   Escape: do not save",
+                     set ? window->sets.name.text : window->selections.name.text);
         return;
     }
-    if (describe_source(window, text, sizeof text) || *window->message) {
+    if (*window->message || moment_text(window, text, sizeof text) ||
+        describe_source(window, text, sizeof text)) {
         draw_message(canvas, *window->message ? window->message : text);
         return;
     }
@@ -197,7 +200,9 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         at = draw_entry(canvas, at, STYLE_WEAK, "m machines");
     at = draw_entry(canvas, at, STYLE_WEAK, "/ search");
     draw_entry(canvas, at, STYLE_WEAK,
-               window->view == VIEW_PROCESSES ? "Enter details" : "space pause");
+               window->now->at                  ? "[ ] minute"
+               : window->view == VIEW_PROCESSES ? "Enter details"
+                                                : "space pause");
 }
 
 /* clang-format off */
@@ -215,6 +220,12 @@ static const struct {
     {"F2", "all settings; what keys have changed is saved at the end"},
     {"F1 to F10", "as in htop: F1 help, F2 settings, F3 and F4 /, F5 t, F6 sort by the next column, F7 and F8 n, F9 x, F10 quit"},
     {"w", "the rule behind \"held up by\""},
+    {"D", "the sets of logman, which record counters: Enter starts or stops one"},
+    {"", ""},
+    {"A set at one time (--at)", ""},
+    {", .", "the sample before, the next sample"},
+    {"[ ]   { }", "a minute, an hour earlier and later"},
+    {"B N A", "the next time when a process begins, when nothing was recorded, of an alert"},
     {"", ""},
     {"Overview and processes", ""},
     {"up, down, F", "select; the selection stays on its process until Home"},
@@ -242,6 +253,7 @@ static const struct {
     {"left, right", "back in time, and forward"},
     {"y", "the selected counter as a command of typeperf, also in the clipboard"},
     {"W, o", "save the chart's counters under a name, open saved ones"},
+    {"R", "a set of logman that records the chart's counters"},
     {"m", "the minute with the highest value of the selected counter"},
     {"x", "hide the selected instance; a counter that has only this one is removed; X shows what is hidden; Delete removes all of a counter; a adds others"},
     {"", ""},
@@ -320,6 +332,8 @@ static void draw(struct window *window, struct canvas *canvas)
         draw_help(window, canvas, 2);
     else if (window->settings.open)
         draw_settings(window, canvas, last);
+    else if (sets_draw(window, canvas, 1, last))
+        ;
     else if (window->view == VIEW_OVERVIEW)
         draw_overview(window, canvas, last, true);
     else if (window->view == VIEW_PROCESSES)
@@ -359,6 +373,12 @@ double window_seconds(double seconds, bool shorter)
     return steps[at];
 }
 
+/* Reading all names of a set would take long, so its tree is that of this machine. */
+static struct tree *new_tree(const struct machine *machine)
+{
+    return tree_new(machine->name, machine->at ? NULL : machine->files);
+}
+
 static void set_palette(struct window *window, int palette)
 {
     window->palette = palette;
@@ -378,7 +398,7 @@ static void set_language(struct window *window, int language)
     if (window->view == VIEW_OBJECT)
         window->view = VIEW_TREE;
     if (window->view == VIEW_TREE)
-        window->now->tree = tree_new(window->now->name, window->now->files);
+        window->now->tree = new_tree(window->now);
 }
 
 static void set_seconds(struct window *window, double seconds)
@@ -423,13 +443,15 @@ static void choose_view(struct window *window, int key)
     else if (key == TERMINAL_CLICK)
         take_click(window);
     if (window->view == VIEW_TREE && !window->now->tree)
-        window->now->tree = tree_new(window->now->name, window->now->files);
+        window->now->tree = new_tree(window->now);
 }
 
 /* Handles the keys of the current view. */
 static bool take_view_key(struct window *window, int key)
 {
     struct machine *now = window->now;
+    if (window->sets.open || window->sets.name.open)
+        return sets_key(window, key);
     return window->view == VIEW_CHART ? selections_key(&window->selections, key, window) ||
                                             chart_key(now->chart, key, window)
            : window->view == VIEW_MACHINES ? machines_key(window, key)
@@ -481,7 +503,8 @@ static bool take_key(struct window *window, int key)
         return true;
     }
     if (window->settings.open ? take_settings_key(window, key)
-                              : take_view_key(window, key) || change_key(window, key))
+                              : take_view_key(window, key) || sets_key(window, key) ||
+                                    moment_key(window, key) || change_key(window, key))
         return true;
     switch (key) {
     case 'q':
@@ -532,6 +555,7 @@ static void loop(struct window *window, const struct window_options *options)
             processes_rest(window->machines[i].processes,
                            window->view > VIEW_PROCESSES || &window->machines[i] != window->now);
         model_update(window->model);
+        sets_update(window);
         window->rows = rows;
         canvas.marks = window->palette || !options->colours;
         if (!is_early(window, key, drawn)) {
@@ -611,15 +635,17 @@ static void add_found(struct window *window, const struct window_options *option
 }
 
 /* Adds the counters of a path, in which the counter may be a pattern, too. Called before anything
- * is drawn, because PDH waits for the providers of that object. */
+ * is drawn, because PDH waits for the providers of that object. The paths of a set are this
+ * machine's, because PDH would read all of its captures. */
 static void add_paths(struct window *window, const struct window_options *options, const char *path)
 {
-    DWORD size = 0, flags = options->files ? OPL_EXPAND_AS_RECORDED : PDH_NOEXPANDINSTANCES;
-    PDH_STATUS status = PdhExpandWildCardPathA(options->files, path, NULL, &size, flags);
+    const char *files = options->at ? NULL : options->files;
+    DWORD size = 0, flags = files ? OPL_EXPAND_AS_RECORDED : PDH_NOEXPANDINSTANCES;
+    PDH_STATUS status = PdhExpandWildCardPathA(files, path, NULL, &size, flags);
     char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
     if (list)
-        status = PdhExpandWildCardPathA(options->files, path, list, &size, flags);
-    if (options->files)
+        status = PdhExpandWildCardPathA(files, path, list, &size, flags);
+    if (files)
         model_add_loss(window->model, window->now->source, opl_capture_unshown());
     if (strchr(path, '*') && list && !status && (*list || !options->path_count))
         add_found(window, options, path, list);
@@ -636,14 +662,13 @@ static bool add_machine(struct window *window, const struct window_options *opti
     static const char processor[] = "\\Processor(_Total)\\% Processor Time";
     static const char everything[] = "\\\\*\\*(*)\\*";
     window->now = &window->machines[window->machine_count++];
-    if (!machine_begin(window->now, window->model, name, options->files,
-                       !print || !options->object))
+    if (!machine_begin(window->now, window->model, name, options, !print || !options->object))
         return false;
     if (options->object) {
         char path[PDH_MAX_COUNTER_PATH];
         DWORD size = 0;
         snprintf(path, sizeof path, "\\%s\\*", options->object->name);
-        if (options->files &&
+        if (options->files && !options->at &&
             PdhExpandWildCardPathA(options->files, path, NULL, &size, PDH_NOEXPANDCOUNTERS))
             model_add_loss(window->model, window->now->source, opl_capture_unshown());
         window_open_object(window, options->object, options->instances);
@@ -653,7 +678,7 @@ static bool add_machine(struct window *window, const struct window_options *opti
     for (size_t i = 0; i < options->path_count; i++)
         add_paths(window, options, options->paths[i]);
     if (!options->path_count)
-        add_paths(window, options, options->files ? everything : processor);
+        add_paths(window, options, options->files && !options->at ? everything : processor);
     return true;
 }
 
@@ -671,10 +696,11 @@ static bool window_begin(struct window *window, const struct window_options *opt
         if (!add_machine(window, options, options->machines[i], print))
             return false;
     window->now = window->machines;
-    window->view = options->machine_count > 1                                ? VIEW_MACHINES
-                   : options->object                                         ? VIEW_OBJECT
-                   : options->path_count || options->files || options->chart ? VIEW_CHART
-                                                                             : VIEW_OVERVIEW;
+    window->view = options->machine_count > 1 ? VIEW_MACHINES
+                   : options->object          ? VIEW_OBJECT
+                   : options->path_count || (options->files && !options->at) || options->chart
+                       ? VIEW_CHART
+                       : VIEW_OVERVIEW;
     return true;
 }
 
@@ -683,6 +709,7 @@ static void window_end(struct window *window)
     for (size_t i = 0; i < window->machine_count; i++)
         machine_end(&window->machines[i]);
     free(window->machines);
+    sets_done(&window->sets);
     text_list_done(&window->selections.names);
     if (window->model)
         model_free(window->model);
@@ -713,6 +740,34 @@ static void run_with_settings(struct window *window, const struct window_options
     settings_write(&before, &now);
 }
 
+/* Reads the capture to its end; a file that gives no more samples for a while is not waited for. */
+static void wait_for_end(struct window *window)
+{
+    struct model_source source = {0};
+    for (int waited = 0; waited < SNAPSHOT_WAIT && source.state != MODEL_COMPLETE; waited += 50) {
+        struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
+        if (model_update(window->model))
+            waited = 0;
+        model_source(window->model, window->now->source, &source);
+        if (source.state != MODEL_COMPLETE)
+            poll(&samples, 1, 50);
+    }
+}
+
+/* Reports what a capture lost, or why there are no samples. Returns relog's exit code for it. */
+static int report_source(const struct window *window)
+{
+    struct model_source source;
+    char why[256];
+    model_source(window->model, window->now->source, &source);
+    if (pdh_lines("perfmon", source.loss))
+        return source.status ? EXIT_FAILED : EXIT_MISSING;
+    if (!describe_source(window, why, sizeof why))
+        return EXIT_GOOD;
+    fprintf(stderr, "perfmon: %s\n", text_seen(why));
+    return EXIT_FAILED;
+}
+
 int window_run(const struct window_options *options)
 {
     struct window window;
@@ -721,6 +776,16 @@ int window_run(const struct window_options *options)
         fputs("perfmon: there is not enough memory\n", stderr);
         window_end(&window);
         return EXIT_FAILED;
+    }
+    if (options->at) { /* so that a set without captures is an error before the screen is used */
+        struct model_source source;
+        wait_for_end(&window);
+        model_source(window.model, window.now->source, &source);
+        if (!source.tick) {
+            report_source(&window);
+            window_end(&window);
+            return EXIT_FAILED;
+        }
     }
     if (options->plain) {
         int code = plain_run(&window);
@@ -767,34 +832,6 @@ static void wait_for_rates(struct window *window)
     }
 }
 
-/* Reads the capture to its end; a file that gives no more samples for a while is not waited for. */
-static void wait_for_end(struct window *window)
-{
-    struct model_source source = {0};
-    for (int waited = 0; waited < SNAPSHOT_WAIT && source.state != MODEL_COMPLETE; waited += 50) {
-        struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
-        if (model_update(window->model))
-            waited = 0;
-        model_source(window->model, window->now->source, &source);
-        if (source.state != MODEL_COMPLETE)
-            poll(&samples, 1, 50);
-    }
-}
-
-/* Reports what a capture lost, or why there are no samples. Returns relog's exit code for it. */
-static int report_source(const struct window *window)
-{
-    struct model_source source;
-    char why[256];
-    model_source(window->model, window->now->source, &source);
-    if (pdh_lines("perfmon", source.loss))
-        return source.status ? EXIT_FAILED : EXIT_MISSING;
-    if (!describe_source(window, why, sizeof why))
-        return EXIT_GOOD;
-    fprintf(stderr, "perfmon: %s\n", text_seen(why));
-    return EXIT_FAILED;
-}
-
 /* Prints the charted counters as a report. Returns an exit code. */
 static int print_report(struct window *window, struct canvas *canvas)
 {
@@ -805,6 +842,22 @@ static int print_report(struct window *window, struct canvas *canvas)
     chart_draw(window->now->chart, canvas, 0, rows);
     canvas_write(canvas, stdout);
     return report_source(window);
+}
+
+/* Reports why there is nothing to print. Returns an exit code. */
+static int report_nothing(const struct window *window, const struct machine *machine)
+{
+    char why[512];
+    if (machine->at && moment_text(window, why, sizeof why)) {
+        fprintf(stderr, "perfmon: %s\n", why);
+        return EXIT_MISSING;
+    }
+    if (machine->at && report_source(window))
+        return EXIT_FAILED;
+    fprintf(stderr, "perfmon: there is no sample of %s; \"%s%s\" shows why\n",
+            text_seen(machine_title(machine)), machine->name ? "pcview -m " : "perfmon status",
+            machine->name ? text_seen(machine->name) : "");
+    return EXIT_FAILED;
 }
 
 /* Returns an exit code. */
@@ -818,12 +871,12 @@ static int snapshot_machine(struct window *window, struct canvas *canvas, struct
         wait_for_rates(window);
     if (report)
         return print_report(window, canvas);
-    if (!is_ready(machine)) {
-        fprintf(stderr, "perfmon: there is no sample of %s; \"%s%s\" shows why\n",
-                text_seen(machine_title(machine)), machine->name ? "pcview -m " : "perfmon status",
-                machine->name ? text_seen(machine->name) : "");
-        return EXIT_FAILED;
-    }
+    struct model_source source;
+    model_source(window->model, machine->source, &source);
+    /* the first sample of a set has no rates */
+    bool sampled = machine->at && !source.status && source.moment.kind == MOMENT_SAMPLE;
+    if (!is_ready(machine) && !sampled)
+        return report_nothing(window, machine);
     if (machine->object) {
         if (window->machine_count > 1)
             printf("%s: ", text_seen(machine_title(machine)));
@@ -836,7 +889,10 @@ static int snapshot_machine(struct window *window, struct canvas *canvas, struct
     draw_top(window, canvas);
     draw_overview(window, canvas, SNAPSHOT_ROWS, false);
     canvas_write(canvas, stdout);
-    return EXIT_GOOD;
+    char about[512];
+    if (machine->at && moment_text(window, about, sizeof about))
+        fprintf(stderr, "perfmon: %s\n", about);
+    return machine->at ? report_source(window) : EXIT_GOOD;
 }
 
 int window_snapshot(const struct window_options *options, int columns)
@@ -847,9 +903,9 @@ int window_snapshot(const struct window_options *options, int columns)
     if (window_begin(&window, options, true) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
         code = EXIT_GOOD;
         for (size_t i = 0; i < window.machine_count; i++) {
-            int wrong =
-                snapshot_machine(&window, &canvas, &window.machines[i],
-                                 !options->object && (options->path_count || options->files));
+            int wrong = snapshot_machine(
+                &window, &canvas, &window.machines[i],
+                !options->object && (options->path_count || (options->files && !options->at)));
             code = wrong ? wrong : code;
         }
     }

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sets of logman: a list with state, start and stop, and a new one from the chart's counters.
+ * logman does the work and says what went wrong. It runs beside the drawing, which never waits for
+ * it.
+ */
+#include "screen.h"
+
+#include "keys.h"
+
+#include "../../common/beside.h"
+#include "../../view/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ESCAPE = 27, NAME_CELLS = 39, MOST_ARGS = 8 };
+
+static void close_child(struct sets_view *sets)
+{
+    if (sets->child)
+        close(sets->output);
+    sets->child = 0;
+}
+
+/* Starts logman; `args` are its arguments, up to a NULL. */
+static void run_logman(struct window *window, enum sets_purpose purpose, const char *const *args)
+{
+    struct sets_view *sets = &window->sets;
+    posix_spawn_file_actions_t actions;
+    char path[4096], *list[MOST_ARGS] = {path};
+    int ends[2], count = 1;
+    if (sets->child || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return;
+    for (; args[count - 1]; count++)
+        list[count] = (char *)args[count - 1];
+    beside_path("logman", path, sizeof path);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    int error = posix_spawn(&sets->child, path, &actions, NULL, list, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    sets->output = ends[0];
+    sets->purpose = purpose;
+    sets->used = 0;
+    if (!error)
+        return;
+    close(ends[0]);
+    sets->child = 0;
+    snprintf(window->message, sizeof window->message, "logman: %s", strerror(error));
+}
+
+static void query(struct window *window)
+{
+    run_logman(window, SETS_QUERY, (const char *const[]){"query", NULL});
+}
+
+/* Keeps the rows of the list that logman printed, which follow a line of dashes. */
+static void read_list(struct sets_view *sets)
+{
+    char *state = NULL;
+    text_list_done(&sets->rows);
+    char *row = strstr(sets->text, "\n---");
+    row = row ? strtok_r(row, "\n", &state) : NULL; /* the line of dashes */
+    while (row && (row = strtok_r(NULL, "\n", &state)))
+        if (!strncmp(row, "The command", strlen("The command")))
+            return;
+        else
+            text_list_add(&sets->rows, row);
+}
+
+/* Shows what logman said on one line: its errors, or else that it is done. */
+static void take_answer(struct window *window, int state)
+{
+    struct sets_view *sets = &window->sets;
+    bool good = WIFEXITED(state) && WEXITSTATUS(state) == 0;
+    if (sets->purpose == SETS_QUERY && good) {
+        read_list(sets);
+        return;
+    }
+    for (char *at = sets->text; (at = strchr(at, '\n'));)
+        *at = at[1] ? ' ' : 0;
+    snprintf(window->message, sizeof window->message, "%s",
+             *sets->text || good ? text_seen(sets->text) : "logman failed");
+    if (sets->purpose == SETS_CHANGE)
+        query(window);
+}
+
+void sets_update(struct window *window)
+{
+    struct sets_view *sets = &window->sets;
+    ssize_t got = 1;
+    int state;
+    while (sets->child && got > 0) {
+        size_t left = sizeof sets->text - 1 - sets->used;
+        char rest[256]; /* what is more than fits */
+        got = read(sets->output, left ? sets->text + sets->used : rest, left ? left : sizeof rest);
+        sets->used += got > 0 && left ? (size_t)got : 0;
+    }
+    if (!sets->child || (got < 0 && errno == EAGAIN))
+        return;
+    sets->text[sets->used] = 0;
+    waitpid(sets->child, &state, 0);
+    close_child(sets);
+    take_answer(window, state);
+}
+
+void sets_done(struct sets_view *sets)
+{
+    close_child(sets);
+    text_list_done(&sets->rows);
+}
+
+/* Writes the chart's counters to a file, and makes a set of them. */
+static void create(struct window *window)
+{
+    char path[CONFIG_PATH_SIZE];
+    struct config_file file;
+    const struct chart *chart = window->now->chart;
+    if (!*window->sets.name.text)
+        return;
+    if (!config_path("new-set.txt", path) || !config_begin(&file, path)) {
+        snprintf(window->message, sizeof window->message, "new-set.txt: %s", strerror(errno));
+        return;
+    }
+    for (size_t i = 0; chart_path(chart, i); i++)
+        fprintf(file.file, "%s\n", chart_path(chart, i));
+    if (!config_end(&file))
+        snprintf(window->message, sizeof window->message, "%s: %s", path, strerror(errno));
+    else
+        run_logman(
+            window, SETS_CHANGE,
+            (const char *const[]){"create", "counter", window->sets.name.text, "-cf", path, NULL});
+}
+
+bool sets_draw(struct window *window, struct canvas *canvas, int row, int last)
+{
+    struct sets_view *sets = &window->sets;
+    if (!sets->open)
+        return false;
+    cursor_fit(&sets->cursor, sets->rows.count, (size_t)(last - row - 1));
+    canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE,
+                local("Sets of logman   Enter: start or stop   R: a new one of the chart's "
+                      "counters   Escape: back"));
+    sets->cursor.row = row + 1;
+    if (!sets->rows.count)
+        canvas_text(canvas, row + 1, 2, canvas->columns - 2, STYLE_WEAK,
+                    sets->child ? "..." : local("there are no sets"));
+    for (size_t i = sets->cursor.first; i < sets->rows.count && ++row < last; i++) {
+        canvas_text(canvas, row, 2, canvas->columns - 2, STYLE_PLAIN, sets->rows.texts[i]);
+        if (i == sets->cursor.at)
+            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+    }
+    return true;
+}
+
+/* Starts the selected set, or stops it. */
+static void change_selected(struct window *window)
+{
+    const char *row = window->sets.rows.texts[window->sets.cursor.at], *end = row;
+    char name[4 * NAME_CELLS + 1];
+    bool running = strstr(row, " Running") != NULL;
+    for (int cells = 0; *end && cells < NAME_CELLS; cells++) /* the name has the first cells */
+        for (end++; (*end & 0xc0) == 0x80; end++)
+            ;
+    while (end > row && end[-1] == ' ')
+        end--;
+    snprintf(name, sizeof name, "%.*s", (int)(end - row), row);
+    run_logman(window, SETS_CHANGE, (const char *const[]){running ? "stop" : "start", name, NULL});
+}
+
+bool sets_key(struct window *window, int key)
+{
+    struct sets_view *sets = &window->sets;
+    bool typing = sets->name.open;
+    if (field_key(&sets->name, key)) {
+        if (typing && !sets->name.open)
+            create(window);
+        return true;
+    }
+    if (key == 'R' && (sets->open || window->view == VIEW_CHART)) {
+        sets->name = (struct field){.open = true};
+        return true;
+    }
+    if (!sets->open && key != 'D')
+        return false;
+    if (!sets->open) {
+        sets->open = true;
+        query(window);
+    } else if (cursor_enter(&sets->cursor, key) && sets->cursor.at < sets->rows.count) {
+        change_selected(window);
+    } else if (!cursor_key(&sets->cursor, key)) {
+        sets->open = key != ESCAPE && key != 'q' && key != 'D';
+    }
+    return true;
+}
