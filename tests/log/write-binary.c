@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of writing BLG: a real capture taken apart and written again, byte for byte; what is
- * written is read back; and what a killed process, a full disk or a cut file leaves. The argument is
- * how many times a process is killed. */
+ * written is read back; and what a killed process, a full disk or a cut file leaves. The argument
+ * is how many times a process is killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

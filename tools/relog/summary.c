@@ -26,7 +26,7 @@ static const struct statistic_name {
 };
 
 struct statistics {
-    const char *path;
+    const char *path;          /* NULL: a text, of which there are no statistics */
     double values[STATISTICS]; /* NAN: the counter has no value */
     double cells[CELLS];       /* the sum of the values in each part of the time */
     unsigned long in_cell[CELLS], count;
@@ -153,7 +153,11 @@ static void finish_rows(struct summary *summary)
 {
     for (size_t i = 0; i < summary->source.paths.count; i++) {
         struct statistics *row = &summary->rows[i];
-        row->path = summary->source.shown.texts[i];
+        PDH_RAW_COUNTER raw;
+        DWORD type = 0;
+        PdhGetRawCounterValue(summary->source.handles[i], &type, &raw);
+        if ((type & 0xc00) != PERF_TYPE_TEXT)
+            row->path = summary->source.shown.texts[i];
         row->values[AVERAGE] /= (double)row->count;
         for (size_t c = 0; c < CELLS; c++)
             row->cells[c] = row->in_cell[c] ? row->cells[c] / (double)row->in_cell[c] : NAN;
@@ -481,13 +485,16 @@ static int print_summary(const struct relog *opts, const struct summary *capture
                               .sides = opts->inputs.count,
                               .utf8 = text_begin()};
     size_t counts[2] = {captures[0].source.paths.count, captures[1].source.paths.count};
-    size_t count = counts[0] + counts[1];
-    struct summary_line *lines = calloc(count, sizeof *lines);
+    size_t all = counts[0] + counts[1], count = 0;
+    struct summary_line *lines = calloc(all, sizeof *lines);
     if (!lines)
         return pdh_complain("relog", captures->file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
-    for (size_t i = 0; i < count; i++)
-        lines[i].sides[i >= counts[0]] =
-            i < counts[0] ? &captures[0].rows[i] : &captures[1].rows[i - counts[0]];
+    for (size_t i = 0; i < all; i++) {
+        bool other = i >= counts[0];
+        const struct statistics *row = &captures[other].rows[other ? i - counts[0] : i];
+        if (row->path)
+            lines[count++].sides[other] = row;
+    }
     if (printer.sides == 2)
         count = join_lines(lines, count);
     print_lines(&printer, lines, count);

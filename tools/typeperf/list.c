@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* -q and -qx: lists counters, one path in each line. */
 #include "typeperf.h"
+#include "../common/missing.h"
 
 #include "../common/last-event.h"
 #include "../view/text.h"
@@ -111,7 +112,10 @@ static int list_object(const struct object_listing *listing, const char *object)
         !(listing->instances && items.instances_length > 0 && list_instances(listing, object)))
         list_counters(listing, object, &items);
     items_done(&items);
-    return status ? pdh_complain("typeperf", object, status) : EXIT_GOOD;
+    if (!status)
+        return EXIT_GOOD;
+    return missing_is_capture("typeperf", object) ? EXIT_FAILED
+                                                  : pdh_complain("typeperf", object, status);
 }
 
 /* Writes the object's name alone; the argument may also have a backslash and instances:
