@@ -239,7 +239,8 @@ PDH_STATUS log_flush(struct log_writer *writer);
 uint64_t log_written_bytes(const struct log_writer *writer);
 PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in any case */
 /* Compresses the BLG `from` to `to`, which is written as a whole or not at all, replaces a file of
- * that name, and has the mode and group of `from`. PDH_UNKNOWN_LOG_FORMAT: it is no BLG. */
+ * that name, and has the mode and group of `from`. PDH_UNKNOWN_LOG_FORMAT: it is no BLG;
+ * PDH_LOG_FILE_OPEN_ERROR: it is being written. */
 PDH_STATUS log_compress(const char *from, const char *to, struct buffer *problem);
 bool log_is_zst(const char *path); /* does the path end with .zst? */
 

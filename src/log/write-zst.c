@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -174,6 +175,9 @@ PDH_STATUS log_compress(const char *from, const char *to, struct buffer *problem
     PDH_STATUS status = status_to_pdh(opened);
     if (opened) {
         message = status_text(opened);
+    } else if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK) {
+        status = (PDH_STATUS)PDH_LOG_FILE_OPEN_ERROR;
+        message = "another program is writing it";
     } else if (pread(fd, start, sizeof start, 0) != sizeof start ||
                !format_binary.matches(start, sizeof start)) {
         status = (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT;

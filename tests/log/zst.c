@@ -413,6 +413,24 @@ static void frames_of_other_programs_are_read(void **state)
     }
 }
 
+/* Samples that follow would be lost with the file. */
+static void what_is_being_written_is_not_compressed(void **state)
+{
+    struct log_writer *writer = NULL;
+    const struct log_header header = {.kind = LOG_BINARY, .zone = "Nowhere"};
+    BUFFER_AUTO problem = {0};
+    (void)state;
+    const char *blg = in_folder("written.blg"), *zst = in_folder("written.blg.zst");
+    assert_int_equal(log_create(blg, LOG_CREATE_NEW, &header, &writer, NULL), 0);
+    write_samples(writer, 10);
+    assert_int_equal(log_flush(writer), 0);
+    assert_int_equal((DWORD)log_compress(blg, zst, &problem), PDH_LOG_FILE_OPEN_ERROR);
+    assert_non_null(strstr(problem.data, "written.blg: another program is writing it"));
+    assert_int_equal(access(zst, F_OK), -1);
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal(log_compress(blg, zst, NULL), 0);
+}
+
 /* A frame without data may be anywhere. */
 static void skipped_frames_are_skipped(void **state)
 {
@@ -889,6 +907,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_writer_compresses_when_it_is_closed),
         cmocka_unit_test(append_and_circular_are_refused),
         cmocka_unit_test(only_a_blg_is_compressed),
+        cmocka_unit_test(what_is_being_written_is_not_compressed),
         cmocka_unit_test(a_full_disk_leaves_nothing),
         cmocka_unit_test(a_bomb_takes_no_memory),
         cmocka_unit_test(many_files_take_the_memory_of_one),
