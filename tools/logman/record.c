@@ -107,6 +107,15 @@ static void print_failure(const struct active *active, PDH_STATUS status)
         pdh_complain("logman", active->file, status);
 }
 
+/* May the file be opened? */
+static PDH_STATUS check_file(struct active *active)
+{
+    if (active->runner->set->compress && !active->resumes && !active->collector->overwrite &&
+        files_exists(active->file))
+        return (PDH_STATUS)PDH_FILE_ALREADY_EXISTS;
+    return active->files || folder_is_safe(active) ? 0 : (PDH_STATUS)PDH_ACCESS_DENIED;
+}
+
 /* Opens the next file, or after an error the current one again. */
 static PDH_STATUS open_file(struct active *active)
 {
@@ -117,13 +126,9 @@ static PDH_STATUS open_file(struct active *active)
     if (!active->file)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     make_folder(active);
-    const struct collector *collector = active->collector;
-    if (active->runner->set->compress && !active->resumes && !collector->overwrite &&
-        files_exists(active->file))
-        return (PDH_STATUS)PDH_FILE_ALREADY_EXISTS;
-    if (!active->files && !folder_is_safe(active))
-        return (PDH_STATUS)PDH_ACCESS_DENIED;
-    PDH_STATUS status = open_log(active, mode_of(active));
+    PDH_STATUS status = check_file(active);
+    if (!status)
+        status = open_log(active, mode_of(active));
     if (status && active->resumes && !may_go_away(status)) {
         /* a circular file or a text file with other columns stays as it is; the next is tried */
         active->resumes = false;
