@@ -193,7 +193,9 @@ static PDH_STATUS expand_names(struct data_source *source, const struct pdh_path
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     struct expansion self = {
         .source = source, .path = path, .flags = flags, .machine = machine.data, .ret = ret};
-    enum info_age age = flags & PDH_REFRESHCOUNTERS ? INFO_REFRESH : INFO_STABLE;
+    enum info_age age = flags & OPL_EXPAND_AS_RECORDED ? INFO_AS_RECORDED
+                        : flags & PDH_REFRESHCOUNTERS  ? INFO_REFRESH
+                                                       : INFO_STABLE;
     if (path_is_pattern(path->object))
         return expand_objects(&self, age);
     status = source->ops->object(source, path->machine, path->object, false, age, &info);

@@ -69,7 +69,8 @@ enum info_age {
     INFO_STABLE,
     INFO_RECENT, /* the description is not older than a second */
     INFO_NOW,
-    INFO_REFRESH /* read now, and used for lists from now on */
+    INFO_REFRESH,    /* read now, and used for lists from now on */
+    INFO_AS_RECORDED /* of a capture: its raw values are shown, too */
 };
 
 struct object_infos {

@@ -498,9 +498,13 @@ PDH_STATUS log_source_object(struct data_source *source, const char *machine, co
                              bool english, enum info_age age, struct object_info **ret)
 {
     PDH_STATUS status = log_source_info((struct log_source *)source, machine, name, ret);
-    if (!status)
-        problem_lose(&(*ret)->losses);
-    return status;
+    if (status)
+        return status;
+    struct log_losses losses = (*ret)->losses;
+    if (age == INFO_AS_RECORDED)
+        losses.list[LOSS_FORMULA].count = 0;
+    problem_lose(&losses);
+    return 0;
 }
 
 PDH_STATUS log_source_objects(struct data_source *base, const char *machine, enum info_age age,
