@@ -34,7 +34,6 @@ enum { MOST_NUMBER = 1 << 30 };
 
 /* clang-format off */
 static const struct option_row set_rows[] = {
-    {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
     {'c', "counter", "PATH", COUNTER, "A counter to record; * and ? match any names. More paths may follow.", "@counters", 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read counters, or thresholds, from a file, one in each line.", "@files", 0, "cf"},
     {0, "threshold", "LIMIT", THRESHOLD, "Alerts: 'PATH>NUMBER' or 'PATH<NUMBER'. More may follow.", NULL, 0, "th"},
@@ -68,23 +67,21 @@ static const struct option_row set_rows[] = {
     {0},
 };
 static const struct option_row name_rows[] = {
-    {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
     {0, "ets", NULL, TRACE, "", NULL, true, "ets"},
     {0, "as", NULL, AT_ONCE, "", NULL, true, "as"},
     {0},
 };
 static const struct option_row query_rows[] = {
-    {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
     {'q', "names", NULL, LIST, "Print the names of all sets only.", NULL, 0, NULL},
     {0, "ets", NULL, TRACE, "", NULL, true, "ets"},
     {0},
 };
 static const struct option_row xml_rows[] = {
-    {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
     {0, "xml", "FILE", XML_FILE, "The file.", "@files", 0, "xml"},
     {0},
 };
 static const struct option_row rows[] = {
+    {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
     {0, "user", NULL, OWN, "The sets of this user; for root, whose sets are otherwise those of the system.", NULL, 0, NULL},
     {'s', "server", "MACHINE", SERVER, "Only for query, and only this machine.", "localhost", 0, NULL},
@@ -638,17 +635,12 @@ static int change_all(struct logman *opts, const struct options *options, struct
 
 /* ---- the commands ---- */
 
-static int create(struct logman *opts, const struct options *options, struct set *set)
+/* Changes the set, which is new for `create`, and saves it. */
+static int change(struct logman *opts, const struct options *options, struct set *set)
 {
     FREE_AUTO char *path = set_path(opts->own, opts->name, PLACE_SET);
-    if (path && access(path, F_OK) == 0)
+    if (options->command->id == CREATE && path && access(path, F_OK) == 0)
         return set_complain(opts->name, "exists already; 'logman update' changes it", EXIT_FAILED);
-    int wrong = change_all(opts, options, set);
-    return wrong ? wrong : set_save(set, opts->own);
-}
-
-static int update(struct logman *opts, const struct options *options, struct set *set)
-{
     if (set->kind != opts->kind)
         return set_complain(opts->name, set->kind == SET_ALERT ? "is an alert" : "records counters",
                             EXIT_USAGE);
@@ -678,7 +670,7 @@ static int import(const struct logman *opts)
     if (!code)
         code = set_save(set, opts->own);
     for (size_t i = 0; !code && i < set->count; i++) {
-        const char *command = set->command ? set->command : set->collectors[i].task;
+        const char *command = i || !set->command ? set->collectors[i].task : set->command;
         if (command)
             fprintf(stderr, "logman: %s: when it runs, it runs the command %s\n",
                     text_seen(opts->name), text_seen(command));
@@ -787,14 +779,13 @@ static int show(const struct set *set, bool own)
 static int run_with(struct logman *opts, const struct options *options)
 {
     struct set *set = NULL;
-    int command = options->command->id, code = 0;
-    if (command == CREATE)
-        code = (set = set_new(opts->name, opts->kind)) ? 0 : EXIT_FAILED;
-    else
+    int command = options->command->id, code = EXIT_GOOD;
+    if (command != CREATE)
         code = set_load(opts->own, opts->name, &set);
+    else if (!(set = set_new(opts->name, opts->kind)))
+        code = EXIT_FAILED;
     if (!code)
-        code = command == CREATE                                    ? create(opts, options, set)
-               : command == UPDATE                                  ? update(opts, options, set)
+        code = command == CREATE || command == UPDATE               ? change(opts, options, set)
                : command == QUERY                                   ? show(set, opts->own)
                : command == START                                   ? set_start(set, opts->own)
                : command == STOP                                    ? set_stop(set, opts->own)
