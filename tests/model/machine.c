@@ -386,7 +386,7 @@ static void assert_capture(const char *capture)
 {
     char path[COLUMNS][256], instance[COLUMNS][256];
     unsigned tables[COLUMNS];
-    int number = model_add_capture(model, capture);
+    int number = model_add_capture(model, capture, NULL);
     assert_true(number >= 0);
     for (size_t c = 0; c < COLUMNS; c++) {
         if (c == COLUMNS / 2)
@@ -450,7 +450,7 @@ static void torn_captures(void **state)
         char line[1024];
         snprintf(line, sizeof line, "head -c %u '%s' >'%s'", i * 4999, capture, torn);
         frozen_run("%s%s", line, "");
-        assert_int_equal(model_add_capture(model, torn), i);
+        assert_int_equal(model_add_capture(model, torn, NULL), i);
         tables[i] = model_add_table(model, i, paths, 1, true);
         complete(i);
         uint64_t count = source_now(i).tick;
@@ -483,7 +483,7 @@ static void f_h14_damaged_places_are_skipped(void **state)
             fprintf(file, "\"%s2/2003 %02u:%02u:%02u.000\",\"%u\"\n", t % 3 ? "01/0" : "x",
                     t / 3600, t / 60 % 60, t % 60, t);
         fclose(file);
-        size_t number = (size_t)model_add_capture(model, capture);
+        size_t number = (size_t)model_add_capture(model, capture, NULL);
         unsigned table = model_add_table(model, number, paths, 1, true);
         complete(number);
         bool all = lines / 3 <= MOST;
@@ -507,7 +507,7 @@ static void a_capture_that_is_not_there(void **state)
     PDH_HQUERY query;
     PDH_STATUS status = PdhOpenQueryA("/no/such/file.blg", 0, &query);
     assert_true(status != 0);
-    assert_int_equal(model_add_capture(model, "/no/such/file.blg"), 0);
+    assert_int_equal(model_add_capture(model, "/no/such/file.blg", NULL), 0);
     unsigned table = model_add_table(model, 0, paths, 1, true);
     for (int i = 0; i < 1000 && source_now(0).status == 0; i++) {
         model_update(model);
@@ -543,7 +543,7 @@ static void processes_in_a_text_capture(void **state)
     }
     fputs("\n", file);
     fclose(file);
-    model_add_capture(model, capture);
+    model_add_capture(model, capture, NULL);
     unsigned table = model_add_table(model, 0, process_paths, 1, true);
     complete(0);
     size_t count, histories = 0;
@@ -571,7 +571,7 @@ static void a_capture_of_many_samples(void **state)
         fprintf(file, "\"01/%02d/2003 %02d:%02d:%02d.000\",\"%d\"\n", 2 + t / 86400, t / 3600 % 24,
                 t / 60 % 60, t % 60, t);
     fclose(file);
-    model_add_capture(model, capture);
+    model_add_capture(model, capture, NULL);
     unsigned table = model_add_table(model, 0, paths, 1, true);
     complete(0);
     assert_int_equal(source_now(0).tick, SAMPLES);

@@ -202,7 +202,7 @@ static void all_are_in_the_first_sample(void **state)
 {
     unsigned tables[5];
     model_add_machine(model, NULL);
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     for (size_t i = 0; i < 5; i++) {
         tables[i] = model_add_table(model, 0, both, 2, false);
         pass(0.02);
@@ -215,11 +215,44 @@ static void all_are_in_the_first_sample(void **state)
     assert_int_equal(double_count(&pdh_double.counters), 10);
 }
 
+static void the_tick_of_a_time(void **state)
+{
+    model_add_machine(model, NULL);
+    model_add_table(model, 0, both, 2, false);
+    UNTIL(source_now(0).tick > 4);
+    uint64_t newest = source_now(0).tick;
+    for (uint64_t tick = 1; tick <= newest; tick++)
+        assert_int_equal(model_tick(model, 0, model_time(model, 0, tick)), tick);
+    int64_t two = model_time(model, 0, 2), three = model_time(model, 0, 3);
+    assert_int_equal(model_tick(model, 0, two + (three - two) / 4), 2);
+    assert_int_equal(model_tick(model, 0, three - (three - two) / 4), 3);
+    assert_int_equal(model_tick(model, 0, model_time(model, 0, newest) + 1000000000), newest);
+    assert_int_equal(model_tick(model, 0, model_time(model, 0, 1) - 1), 0);
+    assert_int_equal(model_tick(model, 0, 0), 0);
+}
+
+static void rows_are_found_by_name(void **state)
+{
+    const struct row rows[] = {{.name = "a"}, {.name = "b"}, {.name = "a"}, {.name = "c"}};
+    const char *const texts[] = {"1", "2", "3", "4"};
+    const struct table table = {.row_count = 4, .column_count = 1, .rows = rows, .texts = texts};
+    size_t at = 0;
+    assert_int_equal(rows_find(rows, 4, "a", &at), 0);
+    assert_int_equal(rows_find(rows, 4, "a", &at), 2);
+    assert_int_equal(rows_find(rows, 4, "a", &at), 0);
+    assert_int_equal(rows_find(rows, 4, "none", &at), 4);
+    assert_int_equal(at, 1);
+    assert_string_equal(*table_texts(&table, "c", &at), "4");
+    assert_string_equal(*table_texts(&table, "b", &at), "2");
+    assert_null(table_texts(&table, "none", &at));
+    assert_null(table_texts(NULL, "a", &at));
+}
+
 /* A model that was never updated, or was paused from the beginning, is freed at once. */
 static void a_model_that_was_never_updated(void **state)
 {
     model_add_machine(model, NULL);
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     model_pause(model, true);
     model_add_table(model, 0, both, 2, false);
     double before = now_seconds();
@@ -581,7 +614,7 @@ static void a_capture_that_hangs(void **state)
 {
     double_hang(RANGE | OPEN, "slow.blg");
     pdh_double.capture_samples = pdh_double.range_samples = 10;
-    ASSERT_QUICK(model_add_capture(model, "slow.blg"));
+    ASSERT_QUICK(model_add_capture(model, "slow.blg", NULL));
     unsigned table = model_add_table(model, 0, first, 1, true);
     UNTIL(double_count(&pdh_double.hung) == 1);
     assert_int_equal(source_now(0).state, MODEL_STARTING);
@@ -731,7 +764,7 @@ static void signals_are_not_for_samplers(void **state)
     sigaddset(&set, SIGUSR1);
     signal(SIGUSR1, note_signal);
     model_add_machine(model, NULL);
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     unsigned table = model_add_table(model, 0, first, 1, true);
     UNTIL(model_table(model, table)->tick > 1);
     pthread_sigmask(SIG_BLOCK, &set, &before);
@@ -747,7 +780,7 @@ static void signals_are_not_for_samplers(void **state)
 static void a_capture_waits_for_who_takes_it(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 1000;
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     unsigned table = model_add_table(model, 0, both, 2, true);
     model_update(model);
     pass(0.2);
@@ -779,7 +812,7 @@ static void a_capture_waits_for_who_takes_it(void **state)
 static void a_capture_that_is_not_taken_ends(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 1000000;
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     model_add_table(model, 0, both, 2, true);
     model_update(model);
     pass(0.1);
@@ -793,7 +826,7 @@ static void a_capture_with_other_counts_than_it_said(void **state)
 {
     pdh_double.capture_samples = 6000;
     pdh_double.range_samples = 10;
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     unsigned table = model_add_table(model, 0, first, 1, true);
     UNTIL(source_now(0).state == MODEL_COMPLETE);
     struct span span;
@@ -811,7 +844,7 @@ static void a_capture_that_lost_samples(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 3;
     pdh_double.unshown = "not shown: one\nnot shown: two";
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     model_add_loss(model, 0, "not shown: zero\nnot shown: one");
     assert_string_equal(source_now(0).loss, "not shown: zero\nnot shown: one");
     model_add_table(model, 0, both, 2, true);
@@ -825,7 +858,7 @@ static void a_capture_of_many_samples(void **state)
 {
     enum { SAMPLES = 200000 };
     pdh_double.capture_samples = pdh_double.range_samples = SAMPLES;
-    model_add_capture(model, "a.blg");
+    model_add_capture(model, "a.blg", NULL);
     unsigned table = model_add_table(model, 0, first, 1, true);
     double limit = now_seconds() + 60;
     while (source_now(0).state != MODEL_COMPLETE && now_seconds() < limit)
@@ -851,6 +884,8 @@ int main(void)
         CASE(texts_have_rows_and_columns),
         CASE(why_a_table_has_no_rows),
         CASE(one_query_for_all_that_is_shown),
+        CASE(the_tick_of_a_time),
+        CASE(rows_are_found_by_name),
         CASE(all_are_in_the_first_sample),
         CASE(a_model_that_was_never_updated),
         CASE(tables_come_and_go),

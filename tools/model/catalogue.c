@@ -66,13 +66,21 @@ static const char *explain(struct catalogue *catalogue, const char *title)
     return NULL;
 }
 
+void catalogue_path(const struct catalogue_object *object, const char *instance,
+                    const char *counter, char *ret, size_t capacity)
+{
+    bool single = object->single;
+    snprintf(ret, capacity, "\\%s%s%s%s\\%s", object->name, single ? "" : "(",
+             single ? "" : instance, single ? "" : ")", counter);
+}
+
 /* Writes the path of a counter for all instances. */
 static void path_of(const struct catalogue *catalogue, const struct catalogue_object *object,
                     const char *counter, char *ret, size_t capacity)
 {
     const char *machine = catalogue->machine ? catalogue->machine : "";
-    snprintf(ret, capacity, "%s%s\\%s%s\\%s", *machine && *machine != '\\' ? "\\\\" : "", machine,
-             object->name, object->single ? "" : "(*)", counter);
+    int used = snprintf(ret, capacity, "%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine);
+    catalogue_path(object, "*", counter, ret + used, capacity - (size_t)used);
 }
 
 /* Sets the counter's type and unit. */

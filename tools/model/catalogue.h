@@ -47,6 +47,10 @@ const struct catalogue_object *catalogue_object(struct catalogue *catalogue, siz
  * every second. Returns true if new ones, or none because the object does not answer, were taken
  * over: pointers to the earlier ones are invalid then. */
 bool catalogue_watch(struct catalogue *catalogue, size_t at);
+/* Writes the path of a counter, without machine; `instance` is not used for an object without
+ * instances. */
+void catalogue_path(const struct catalogue_object *object, const char *instance,
+                    const char *counter, char *ret, size_t capacity);
 /* True if every word of `text` is in the names or the explanation of the object or the counter,
  * without regard to case, or is a short name (cpu, mem, net, load) for a word in them. `counter`
  * NULL: only the object is searched. */

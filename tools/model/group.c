@@ -72,7 +72,8 @@ size_t group_lines(struct line *lines, size_t count, enum grouping grouping)
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         group_name(&lines[i], grouping);
-    qsort(lines, count, sizeof *lines, compare);
+    if (count)
+        qsort(lines, count, sizeof *lines, compare);
     for (size_t i = 0; i < count; i++) {
         struct line *line = &lines[i], *group = used ? &lines[used - 1] : NULL;
         if (!group || group_compare_names(group, line)) {

@@ -61,6 +61,7 @@ struct spec {
 struct source {
     struct model *model;
     char *name;
+    char *machine; /* "": paths have no machine before them */
     bool capture;
     bool at; /* a capture that is shown at one time, and has the histories of a machine */
     size_t number;

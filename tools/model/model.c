@@ -37,12 +37,15 @@ static void source_free(struct source *source)
     free(source->loss);
     free(source->times);
     free(source->name);
+    free(source->machine);
     free(source);
 }
 
-static struct source *source_new(struct model *model, const char *name, bool capture, bool at)
+static struct source *source_new(struct model *model, const char *machine, const char *files,
+                                 bool at)
 {
     pthread_condattr_t monotonic;
+    bool capture = files != NULL;
     struct source *source = calloc(1, sizeof *source);
     if (!source)
         return NULL;
@@ -60,7 +63,8 @@ static struct source *source_new(struct model *model, const char *name, bool cap
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&source->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    source->name = strdup(name);
+    source->machine = strdup(machine ? machine : "");
+    source->name = strdup(files ? files : machine ? machine : "");
     return source;
 }
 
@@ -76,19 +80,20 @@ static bool start_sampler(struct source *source)
 }
 
 /* `at`: a capture is shown at this local time; 0: it is read as a whole. */
-static int source_add(struct model *model, const char *name, bool capture, int64_t at)
+static int source_add(struct model *model, const char *machine, const char *files, int64_t at)
 {
     struct source **sources = realloc(model->sources, (model->source_count + 1) * sizeof *sources);
     if (!sources)
         return -1;
     model->sources = sources;
-    struct source *source = source_new(model, name, capture, at != 0);
+    struct source *source = source_new(model, machine, files, at != 0);
     if (!source)
         return -1;
     source->by = at;
     if (source->time_count)
         source->times = calloc(source->time_count, sizeof *source->times);
-    if (!source->name || (source->time_count && !source->times) || !start_sampler(source)) {
+    if (!source->name || !source->machine || (source->time_count && !source->times) ||
+        !start_sampler(source)) {
         source_free(source);
         return -1;
     }
@@ -98,17 +103,17 @@ static int source_add(struct model *model, const char *name, bool capture, int64
 
 int model_add_machine(struct model *model, const char *machine)
 {
-    return source_add(model, machine ? machine : "", false, 0);
+    return source_add(model, machine, NULL, 0);
 }
 
-int model_add_capture(struct model *model, const char *files)
+int model_add_capture(struct model *model, const char *files, const char *machine)
 {
-    return source_add(model, files, true, 0);
+    return source_add(model, machine, files, 0);
 }
 
 int model_add_set(struct model *model, const char *name, int64_t time)
 {
-    return source_add(model, name, true, time);
+    return source_add(model, NULL, name, time);
 }
 
 void model_add_loss(struct model *model, size_t number, const char *text)
@@ -128,6 +133,7 @@ void model_source(const struct model *model, size_t number, struct model_source 
     pthread_mutex_unlock(&source->mutex);
     *ret = source->newest;
     ret->name = source->name;
+    ret->machine = source->machine;
     ret->capture = source->capture;
     if (!source->capture && begun > 0 && model_now() > begun + 2 * seconds)
         ret->state = MODEL_SILENT;
@@ -264,7 +270,7 @@ static unsigned add_spec(struct model *model, size_t number, const char *const *
         return 0;
     }
     spec->history = history;
-    spec->text = text;
+    spec->text = spec->table.text = text;
     spec->table.id = ++model->last_table;
     pthread_mutex_lock(&source->mutex);
     while (*link)
@@ -346,6 +352,24 @@ size_t table_row(const struct table *table, uint64_t identity)
     return (size_t)-1;
 }
 
+size_t rows_find(const struct row *rows, size_t count, const char *name, size_t *at)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t row = (*at + i) % count;
+        if (!strcmp(rows[row].name, name)) {
+            *at = row + 1;
+            return row;
+        }
+    }
+    return count;
+}
+
+const char *const *table_texts(const struct table *table, const char *name, size_t *at)
+{
+    size_t row = table ? rows_find(table->rows, table->row_count, name, at) : 0;
+    return table && row < table->row_count ? &table->texts[row * table->column_count] : NULL;
+}
+
 const struct history *const *model_histories(const struct model *model, unsigned table,
                                              size_t *ret_count)
 {
@@ -364,6 +388,22 @@ int64_t model_time(const struct model *model, size_t number, uint64_t tick)
     if (source_is_whole(source))
         return tick / source->step < source->time_count ? source->times[tick / source->step] : 0;
     return tick + source->time_count > newest ? source->times[tick % source->time_count] : 0;
+}
+
+uint64_t model_tick(const struct model *model, size_t number, int64_t time)
+{
+    const struct source *source = model->sources[number];
+    uint64_t low = 0, high = source->newest.tick;
+    while (low <
+           high) { /* the newest tick that is not later; ticks that are forgotten have time 0 */
+        uint64_t middle = high - (high - low) / 2;
+        if (model_time(model, number, middle) <= time)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    int64_t before = model_time(model, number, low), after = model_time(model, number, low + 1);
+    return before && after && after - time < time - before ? low + 1 : low;
 }
 
 /* ---- samples ---- */

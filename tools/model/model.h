@@ -54,10 +54,12 @@ struct column {
 
 struct table {
     unsigned id, source;
+    bool text; /* this is a table of texts */
     size_t column_count, row_count;
     struct column *columns;
-    const struct row *rows;   /* rows of the newest sample, in its order */
-    const struct cell *cells; /* cells of the rows, row after row; NULL: this is a table of texts */
+    const struct row *rows; /* rows of the newest sample, in its order */
+    const struct cell
+        *cells; /* cells of the rows, row after row; NULL: of texts, or no sample yet */
     /* texts of a table of texts, row after row; an element NULL: no text */
     const char *const *texts;
     uint64_t tick; /* number of the newest sample; 0: no sample yet */
@@ -110,7 +112,8 @@ struct moment {
     double seconds;
 };
 struct model_source {
-    const char *name; /* the machine or the files; "" for this machine */
+    const char *name;    /* the machine or the files; "" for this machine */
+    const char *machine; /* the machine of the paths; "": this machine, or of a capture any */
     bool capture;
     enum model_state state;
     PDH_STATUS status; /* status of the last sample, or why there is no sample */
@@ -135,9 +138,10 @@ void model_free(struct model *model);
 /* Returns a descriptor that is readable while samples wait for model_update. */
 int model_descriptor(const struct model *model);
 /* Adds a source and returns its number, from 0; -1: no memory or no thread. `machine` NULL: this
- * machine. `files`: as for PdhOpenQuery. */
+ * machine, or of a capture the machine that paths without a machine mean to PDH. `files`: as for
+ * PdhOpenQuery. */
 int model_add_machine(struct model *model, const char *machine);
-int model_add_capture(struct model *model, const char *files);
+int model_add_capture(struct model *model, const char *files, const char *machine);
 /* Adds a set, whose captures are shown at one time as a machine is shown now. `time`: local time in
  * 100 ns since 1601. */
 int model_add_set(struct model *model, const char *name, int64_t time);
@@ -181,6 +185,13 @@ void model_pause(struct model *model, bool paused);
 size_t model_update(struct model *model);
 /* Returns the table with this number; NULL: there is no such table. */
 const struct table *model_table(const struct model *model, unsigned table);
+/* Returns the position of the row with this name; `count`: there is none. Samples of one object
+ * have the same order, but may lack some rows, so the search begins at *at, which becomes the
+ * position after the row. */
+size_t rows_find(const struct row *rows, size_t count, const char *name, size_t *at);
+/* Returns the texts of the row with this name in a table of texts; NULL: none. `table` may be
+ * NULL. `at`: as for rows_find. */
+const char *const *table_texts(const struct table *table, const char *name, size_t *at);
 /* Returns the position of the row with this identity in the newest sample; (size_t)-1: none. */
 size_t table_row(const struct table *table, uint64_t identity);
 static inline const struct cell *table_cell(const struct table *table, size_t row, size_t column)
@@ -195,6 +206,8 @@ const struct history *const *model_histories(const struct model *model, unsigned
                                              size_t *ret_count);
 /* Returns the time of a tick, like model_source.time; 0: unknown. */
 int64_t model_time(const struct model *model, size_t source, uint64_t tick);
+/* Returns the tick of the source whose time is next to `time`; 0: it has none. */
+uint64_t model_tick(const struct model *model, size_t source, int64_t time);
 /* Summarizes the values of the ticks from `from` up to but without `to`. Of older ticks only the
  * average, minimum and maximum of MODEL_COARSE ticks together are known. */
 enum { MODEL_FINE = 300, MODEL_COARSE = 10, MODEL_COARSE_COUNT = 360 };

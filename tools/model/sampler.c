@@ -96,7 +96,7 @@ static void describe(PDH_HCOUNTER handle, struct column *column)
  * reachable, and finds the machine when it is back. */
 void full_path(const struct source *source, const char *path, char *ret, size_t capacity)
 {
-    const char *machine = source->capture ? "" : source->name;
+    const char *machine = source->machine;
     snprintf(ret, capacity, "%s%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine, path);
 }
 
@@ -380,32 +380,19 @@ static bool make_rows(const struct sampler *sampler, struct table_sample *sample
     return number_equal_rows(sample->rows, count);
 }
 
-/* Returns the position of an instance's row. Instances of one object have the same order in every
- * column, but a column may lack some. */
-static size_t find_row(const struct table_sample *sample, const char *name, size_t expected)
-{
-    for (size_t i = 0; i < sample->row_count; i++) {
-        size_t at = (expected + i) % sample->row_count;
-        if (!strcmp(sample->rows[at].name, name))
-            return at;
-    }
-    return sample->row_count;
-}
-
 static void fill_column(const struct sampler *sampler, struct table_sample *sample, size_t column,
                         size_t columns)
 {
     const PDH_FMT_COUNTERVALUE_ITEM_A *items = sampler->values.data;
     size_t expected = 0;
     for (DWORD i = 0; i < sampler->values.count; i++) {
-        size_t row = find_row(sample, items[i].szName, expected);
+        size_t row = rows_find(sample->rows, sample->row_count, items[i].szName, &expected);
         if (row == sample->row_count)
             continue;
         const PDH_FMT_COUNTERVALUE *value = &items[i].FmtValue;
         bool good = value->CStatus <= PDH_CSTATUS_NEW_DATA;
         sample->cells[row * columns + column] =
             (struct cell){good ? value->doubleValue : NAN, value->CStatus};
-        expected = row + 1;
     }
 }
 
@@ -415,26 +402,6 @@ static DWORD count_items(PDH_HCOUNTER counter)
     if (counter)
         formatted_array(counter, &size, &count, NULL);
     return count;
-}
-
-/* Fills a column with raw values; text counters get no number. */
-static void fill_raw_column(const struct sampler *sampler, struct table_sample *sample,
-                            size_t column)
-{
-    const struct spec *spec = sample->spec;
-    const PDH_RAW_COUNTER_ITEM_A *items = sampler->values.data;
-    bool text = (spec->found[column].type & 0xc00) == PERF_TYPE_TEXT;
-    size_t expected = 0;
-    for (DWORD i = 0; i < sampler->values.count; i++) {
-        size_t row = find_row(sample, items[i].szName, expected);
-        if (row == sample->row_count)
-            continue;
-        const PDH_RAW_COUNTER *raw = &items[i].RawValue;
-        bool good = raw->CStatus <= PDH_CSTATUS_NEW_DATA && !text;
-        sample->cells[row * spec->column_count + column] = (struct cell){
-            good ? (double)raw->FirstValue : NAN, text ? PDH_CSTATUS_INVALID_DATA : raw->CStatus};
-        expected = row + 1;
-    }
 }
 
 /* Returns the raw value that the instance had in the last sample; NULL: none. `expected`: the row
@@ -453,34 +420,42 @@ static PDH_RAW_COUNTER *find_earlier(const struct counters *counters, size_t col
     return NULL;
 }
 
-/* Fills a column of an object whose names are numbered, and stores the raw values in `now`. */
-static void fill_by_identity(const struct sampler *sampler, struct table_sample *sample,
-                             size_t column, struct earlier *now)
+/* Returns the value of an instance of a column whose rates are computed here, and stores the raw
+ * value in `now`. `at`: the row where the earlier value is expected. */
+static struct cell rate_of(const struct spec *spec, size_t column, uint64_t identity,
+                           PDH_RAW_COUNTER *raw, struct earlier *now, size_t *at)
+{
+    LONGLONG time_base = 0;
+    PDH_FMT_COUNTERVALUE value = {.CStatus = PDH_CSTATUS_INVALID_DATA};
+    *now = (struct earlier){identity, *raw};
+    PdhGetCounterTimeBase(spec->counters->handles[column], &time_base);
+    bool good = !PdhFormatFromRawValue(
+        spec->found[column].type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, &time_base,
+        raw, find_earlier(spec->counters, spec->column_count, column, identity, at), &value);
+    return (struct cell){good ? value.doubleValue : NAN, value.CStatus};
+}
+
+/* Fills a column from raw values: with `now`, by rate_of; else with the raw values themselves, but
+ * text counters get no number. */
+static void fill_raw_column(const struct sampler *sampler, struct table_sample *sample,
+                            size_t column, struct earlier *now)
 {
     const struct spec *spec = sample->spec;
     PDH_RAW_COUNTER_ITEM_A *items = sampler->values.data;
-    size_t columns = spec->column_count, expected = 0, expected_earlier = 0;
-    LONGLONG time_base = 0;
-    PdhGetCounterTimeBase(spec->counters->handles[column], &time_base);
+    bool text = (spec->found[column].type & 0xc00) == PERF_TYPE_TEXT;
+    size_t expected = 0, earlier = 0;
     for (DWORD i = 0; i < sampler->values.count; i++) {
-        size_t row = find_row(sample, items[i].szName, expected);
+        size_t row = rows_find(sample->rows, sample->row_count, items[i].szName, &expected);
         if (row == sample->row_count)
             continue;
-        expected = row + 1;
         PDH_RAW_COUNTER *raw = &items[i].RawValue;
-        PDH_FMT_COUNTERVALUE value = {.CStatus = raw->CStatus};
-        bool good = raw->CStatus <= PDH_CSTATUS_NEW_DATA;
-        if (good) {
-            uint64_t identity = sample->rows[row].identity;
-            value.CStatus = PDH_CSTATUS_INVALID_DATA;
-            now[row * columns + column] = (struct earlier){identity, *raw};
-            good = !PdhFormatFromRawValue(
-                spec->found[column].type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
-                &time_base, raw,
-                find_earlier(spec->counters, columns, column, identity, &expected_earlier), &value);
-        }
-        sample->cells[row * columns + column] =
-            (struct cell){good ? value.doubleValue : NAN, value.CStatus};
+        size_t at = row * spec->column_count + column;
+        struct cell *cell = &sample->cells[at];
+        *cell = (struct cell){NAN, text ? PDH_CSTATUS_INVALID_DATA : raw->CStatus};
+        if (raw->CStatus <= PDH_CSTATUS_NEW_DATA && now)
+            *cell = rate_of(spec, column, sample->rows[row].identity, raw, &now[at], &earlier);
+        else if (raw->CStatus <= PDH_CSTATUS_NEW_DATA && !text)
+            cell->number = (double)raw->FirstValue;
     }
 }
 
@@ -495,7 +470,7 @@ static bool fill_numbered(struct sampler *sampler, struct table_sample *sample)
     for (size_t c = 0; c < columns; c++)
         if (!sample->spec->found[c].raw &&
             items_read(&sampler->values, raw_array, counters->handles[c]))
-            fill_by_identity(sampler, sample, c, now);
+            fill_raw_column(sampler, sample, c, now);
     free(counters->earlier);
     counters->earlier = now;
     counters->earlier_rows = sample->row_count;
@@ -526,7 +501,7 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
         return false;
     for (size_t c = 0; c < columns; c++)
         if (spec->found[c].raw && items_read(&sampler->values, raw_array, counters->handles[c]))
-            fill_raw_column(sampler, sample, c);
+            fill_raw_column(sampler, sample, c, NULL);
         else if (!counters->numbered &&
                  items_read(&sampler->values, formatted_array, counters->handles[c]))
             fill_column(sampler, sample, c, columns);

@@ -25,11 +25,10 @@ static struct catalogue *find_service(const char *name)
     return found;
 }
 
-static int complain(const struct perfmon *perfmon, const char *files, const char *word,
-                    PDH_STATUS status)
+int complain_of_object(const char *machine, const char *files, const char *word, PDH_STATUS status)
 {
     char path[PDH_MAX_COUNTER_PATH], clean[256], similar[256] = "";
-    const char *machine = perfmon->machines[0] ? perfmon->machines[0] : "";
+    machine = machine ? machine : "";
     text_clean(word, clean, sizeof clean);
     if ((DWORD)status != PDH_CSTATUS_NO_OBJECT)
         return pdh_complain("perfmon", *machine ? machine : clean, status);
@@ -44,23 +43,21 @@ static int complain(const struct perfmon *perfmon, const char *files, const char
     return EXIT_MISSING;
 }
 
-struct catalogue *find_object(const struct perfmon *perfmon, const char *files, char *word,
-                              const char **ret_instances, int *ret_code)
+struct catalogue *find_object(const char *machine, const char *files, char *word,
+                              const char **ret_instances, PDH_STATUS *ret_status)
 {
-    PDH_STATUS status, ignored;
+    PDH_STATUS ignored;
     char *open = strchr(word, '('), *close = word + strlen(word);
-    struct catalogue *found = catalogue_find(perfmon->machines[0], files, word, &status);
-    if (!found && !perfmon->machines[0] && !files)
+    struct catalogue *found = catalogue_find(machine, files, word, ret_status);
+    if (!found && !machine && !files)
         found = find_service(word);
     if (!found && open && open > word && close[-1] == ')') { /* OBJECT(INSTANCES) */
         *open = close[-1] = 0;
-        found = catalogue_find(perfmon->machines[0], files, word, &ignored);
+        found = catalogue_find(machine, files, word, &ignored);
         if (found)
             *ret_instances = open + 1;
         else
             *open = '(', close[-1] = ')';
     }
-    if (!found)
-        *ret_code = complain(perfmon, files, word, status);
     return found;
 }

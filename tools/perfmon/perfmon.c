@@ -272,6 +272,10 @@ static bool check_paths(const struct window_options *options)
         fprintf(stderr,
                 "perfmon: %s is neither a command nor an option; \"perfmon --help\" lists them\n",
                 text_seen(*options->paths));
+    else if (options->files && options->plain)
+        fputs("perfmon: --plain cannot show a capture; without a terminal, perfmon prints a "
+              "capture as a report\n",
+              stderr);
     else if (object && options->plain)
         fputs("perfmon: --plain takes counter paths, not an object\n", stderr);
     else
@@ -319,6 +323,51 @@ static int prepare(const struct perfmon *perfmon, struct window_options *options
     return (options->files && options->plain) || !check_paths(options) ? EXIT_USAGE : EXIT_GOOD;
 }
 
+/* Reads the machines of a capture; if it has several and shows an object, each has a table. */
+static void read_machines(struct window_options *options, struct text_list *list)
+{
+    DWORD size = 0;
+    bool object = options->path_count && !is_path(*options->paths);
+    char *names = NULL;
+    if (options->files && !options->at &&
+        (DWORD)PdhEnumMachinesA(options->files, NULL, &size) == PDH_MORE_DATA)
+        names = calloc(1, size + 2);
+    if (names && !PdhEnumMachinesA(options->files, names, &size))
+        for (const char *at = names; *at; at += strlen(at) + 1)
+            text_list_add(list, at);
+    free(names);
+    options->several = list->count > 1;
+    if (!options->several || !object || *options->machines)
+        return;
+    options->machines = (const char **)list->texts;
+    options->machine_count = list->count;
+}
+
+/* Finds the object, in a capture on each machine: those that lack it are left out. Returns an exit
+ * code, after a message. */
+static int find_objects(struct window_options *options)
+{
+    const char *files = options->at ? NULL : options->files;
+    size_t used = 0, count = files ? options->machine_count : 1;
+    PDH_STATUS status = 0;
+    char *word = *options->paths;
+    options->objects = calloc(options->machine_count, sizeof *options->objects);
+    for (size_t i = 0; options->objects && i < count; i++) {
+        options->objects[used] =
+            find_object(options->machines[i], files, word, &options->instances, &status);
+        if (!options->objects[used])
+            continue;
+        const char *machine = options->machines[i];
+        options->machines[i] = options->machines[used];
+        options->machines[used++] = machine;
+    }
+    options->path_count = 0;
+    if (!used)
+        return complain_of_object(*options->machines, files, word, status);
+    options->machine_count = files ? used : options->machine_count;
+    return EXIT_GOOD;
+}
+
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
     struct window_options options = {.machines = perfmon->machines,
@@ -336,19 +385,17 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
     if (code)
         return code;
     return_large_memory();
-    struct catalogue *object = NULL;
-    if (options.path_count && !is_path(*options.paths)) {
-        object = find_object(perfmon, options.at ? NULL : options.files, *options.paths,
-                             &options.instances, &code);
-        if (!object)
-            return code;
-        options.object = catalogue_object(object, 0);
-        options.path_count = 0;
-    }
-    code = snapshot || (!options.plain && !has_screen())
-               ? finish(window_snapshot(&options, perfmon->width))
-               : window_run(&options);
-    catalogue_free(object);
+    struct text_list machines = {0};
+    read_machines(&options, &machines);
+    code = options.path_count && !is_path(*options.paths) ? find_objects(&options) : EXIT_GOOD;
+    if (code == EXIT_GOOD)
+        code = snapshot || (!options.plain && !has_screen())
+                   ? finish(window_snapshot(&options, perfmon->width))
+                   : window_run(&options);
+    for (size_t i = 0; options.objects && i < options.machine_count; i++)
+        catalogue_free(options.objects[i]);
+    free(options.objects);
+    text_list_done(&machines);
     return code;
 }
 

@@ -123,10 +123,12 @@ void provider_next(const struct provider *provider, const struct owners *owners,
 
 /* ---- find-object.c ---- */
 /* Finds the object that a word names, such as "Process", "230", "Process(b*)" or a service. Changes
- * the word; *ret_instances becomes its pattern of instances, if the word has one. NULL: a message
- * was printed, and *ret_code is the exit code. */
-struct catalogue *find_object(const struct perfmon *perfmon, const char *files, char *word,
-                              const char **ret_instances, int *ret_code);
+ * the word; *ret_instances becomes its pattern of instances, if the word has one. NULL: there is
+ * none, for the reason in *ret_status. */
+struct catalogue *find_object(const char *machine, const char *files, char *word,
+                              const char **ret_instances, PDH_STATUS *ret_status);
+/* Prints that there is no such object, and names that are like it; returns the exit code. */
+int complain_of_object(const char *machine, const char *files, const char *word, PDH_STATUS status);
 
 /* ---- print.c, as-json.c; both return how many files of the providers' state are unusable ---- */
 unsigned status_print(const struct perfmon *perfmon, const struct providers *providers,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws texts and bars into the cells of a canvas. */
-#include "canvas.h"
+#include "screen.h"
 
 #include "../../view/view.h"
 
@@ -118,7 +118,7 @@ int canvas_print(struct canvas *canvas, int row, int column, int width, enum sty
     char text[LINE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof text, local(format), args);
     va_end(args);
     return canvas_text(canvas, row, column, width, style, text);
 }

@@ -48,6 +48,7 @@ int canvas_text(struct canvas *canvas, int row, int column, int width, enum styl
 /* Like canvas_text, but the text ends at the right end of the `width` columns. */
 void canvas_right(struct canvas *canvas, int row, int column, int width, enum style style,
                   const char *text);
+/* Prints in the user's language, if there is a translation of `format`. */
 int canvas_print(struct canvas *canvas, int row, int column, int width, enum style style,
                  const char *format, ...) __attribute__((format(printf, 6, 7)));
 void canvas_put(struct canvas *canvas, int row, int column, enum style style, wchar_t character);

@@ -8,13 +8,13 @@
 
 #include "keys.h"
 
+#include "../../common/pdh-message.h"
 #include "../../view/view.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     LINES_MOST = 256,
@@ -22,7 +22,8 @@ enum {
     LEGEND_MOST = 12,
     DOT_ROWS = 4,
     DOT_COLUMNS = 2,
-    TIME_WIDTH = 20
+    TIME_WIDTH = 20,
+    MOST_DISTANCE = 30000000 /* in 100 ns: between the samples of two machines at one time */
 };
 enum mode { MODE_LINES, MODE_BARS, MODE_REPORT };
 /* the columns of the legend, by which it can be sorted; BY_ORDER: as the counters were added */
@@ -32,6 +33,7 @@ static const int zooms[] = {1, 2, 5, 10, 30, 60};
 /* A line of the chart: one instance of one counter. */
 struct line {
     const struct table *table;
+    const char *text; /* of a text counter, which has a row in the legend, but is not drawn */
     const struct history *history;
     int scale;
     struct span span; /* summary of the values in the ticks that are shown */
@@ -48,10 +50,12 @@ struct hidden {
 
 struct chart {
     struct model *model;
-    size_t source;
+    size_t source; /* ticks of the chart are those of this source */
+    bool named;    /* paths are shown with their machine */
     unsigned *tables;
     size_t table_count;
     struct line lines[LINES_MOST];
+    struct history texts[LINES_MOST]; /* of lines that are texts: only names and identities */
     size_t count, left_out;
     struct hidden *hidden;
     size_t hidden_count;
@@ -70,11 +74,11 @@ struct chart {
     uint64_t from, to; /* ticks that were drawn last */
 };
 
-struct chart *chart_new(struct model *model, size_t source)
+struct chart *chart_new(struct model *model, bool named)
 {
     struct chart *chart = calloc(1, sizeof *chart);
     if (chart)
-        *chart = (struct chart){.model = model, .source = source};
+        *chart = (struct chart){.model = model, .named = named};
     return chart;
 }
 
@@ -86,13 +90,13 @@ void chart_free(struct chart *chart)
     free(chart);
 }
 
-bool chart_add(struct chart *chart, const char *path)
+bool chart_add(struct chart *chart, size_t source, const char *path)
 {
     unsigned *tables = realloc(chart->tables, (chart->table_count + 1) * sizeof *tables);
     if (!tables)
         return false;
     chart->tables = tables;
-    unsigned table = model_add_table(chart->model, chart->source, &path, 1, true);
+    unsigned table = model_add_table(chart->model, source, &path, 1, true);
     if (table)
         tables[chart->table_count++] = table;
     return table != 0;
@@ -103,13 +107,54 @@ void chart_clear(struct chart *chart)
     while (chart->table_count)
         model_remove_table(chart->model, chart->tables[--chart->table_count]);
     chart->count = 0;
+    chart->hidden_count = 0;
 }
 
-const char *chart_path(const struct chart *chart, size_t at)
+/* Writes the machine of a table's path, if it must be shown. */
+static void machine_text(const struct chart *chart, const struct table *table, char *ret,
+                         size_t capacity)
+{
+    struct model_source source;
+    model_source(chart->model, table->source, &source);
+    snprintf(ret, capacity, "%s%s", chart->named && *source.machine != '\\' ? "\\\\" : "",
+             chart->named ? source.machine : "");
+}
+
+bool chart_path(const struct chart *chart, size_t at, char *ret, size_t capacity)
 {
     const struct table *table =
         at < chart->table_count ? model_table(chart->model, chart->tables[at]) : NULL;
-    return table ? table->columns[0].path : NULL;
+    if (!table)
+        return false;
+    machine_text(chart, table, ret, capacity);
+    size_t used = strlen(ret);
+    snprintf(ret + used, capacity - used, "%s", table->columns[0].path);
+    return true;
+}
+
+/* ---- ticks ---- */
+
+/* Returns the tick of another source that was taken at the same time as a tick of the chart. */
+static uint64_t tick_there(const struct chart *chart, size_t source, uint64_t tick)
+{
+    if (source == chart->source)
+        return tick;
+    return model_tick(chart->model, source, model_time(chart->model, chart->source, tick));
+}
+
+/* Summarizes the values of the line in the chart's ticks from `from` up to but without `to`. */
+static void span_of(const struct chart *chart, const struct table *table,
+                    const struct history *history, uint64_t from, uint64_t to, struct span *ret)
+{
+    uint64_t first = tick_there(chart, table->source, from),
+             last = tick_there(chart, table->source, to - 1);
+    int64_t distance = table->source == chart->source
+                           ? 0
+                           : model_time(chart->model, chart->source, from) -
+                                 model_time(chart->model, table->source, last);
+    if (distance > MOST_DISTANCE) /* it was not sampled then: a gap */
+        first = last = 0;
+    model_span(history, 0, first, last + 1, ret);
 }
 
 /* ---- lines ---- */
@@ -134,10 +179,23 @@ static uint64_t newest_tick(const struct chart *chart)
     return source.tick;
 }
 
+/* Chooses the source of the chart's ticks: that of the first counter, if it answers. */
+static void choose_source(struct chart *chart, struct model_source *ret)
+{
+    chart->source = 0;
+    for (size_t t = chart->table_count; t-- > 0;) {
+        const struct table *table = model_table(chart->model, chart->tables[t]);
+        model_source(chart->model, table->source, ret);
+        if (t + 1 == chart->table_count || ret->state == MODEL_GOOD)
+            chart->source = table->source;
+    }
+    model_source(chart->model, chart->source, ret);
+}
+
 static void choose_ticks(struct chart *chart, int dots)
 {
     struct model_source source;
-    model_source(chart->model, chart->source, &source);
+    choose_source(chart, &source);
     uint64_t step = (uint64_t)zooms[chart->zoom];
     uint64_t newest = source.tick, length = (uint64_t)dots * step;
     chart->whole = source.capture && chart->zoom == 0;
@@ -192,12 +250,16 @@ static int compare_columns(const void *left, const void *right, void *context)
     return order ? order : (l->number > r->number) - (l->number < r->number);
 }
 
-static double duration_of(const struct chart *chart, const struct history *history)
+/* Returns the seconds from the first to the last of the ticks that are shown of a history. */
+static double duration_of(const struct chart *chart, const struct table *table,
+                          const struct history *history)
 {
-    uint64_t from = history->born > chart->from ? history->born : chart->from;
-    uint64_t to = history->seen < chart->to ? history->seen : chart->to - 1;
-    int64_t begin = model_time(chart->model, chart->source, from ? from : 1);
-    int64_t end = model_time(chart->model, chart->source, to);
+    uint64_t from = tick_there(chart, table->source, chart->from),
+             to = tick_there(chart, table->source, chart->to - 1);
+    from = history->born > from ? history->born : from;
+    to = history->seen < to ? history->seen : to;
+    int64_t begin = model_time(chart->model, table->source, from ? from : 1);
+    int64_t end = model_time(chart->model, table->source, to);
     return begin && end ? (double)(end - begin) / 1e7 : NAN;
 }
 
@@ -235,9 +297,11 @@ static const struct history **visible_histories(struct chart *chart, const struc
     size_t count;
     const struct history *const *all = model_histories(chart->model, table->id, &count);
     const struct history **visible = malloc((count + 1) * sizeof *visible);
+    uint64_t from = tick_there(chart, table->source, chart->from),
+             to = tick_there(chart, table->source, chart->to - 1);
     *ret_count = 0;
     for (size_t i = 0; visible && i < count; i++)
-        if (all[i] && all[i]->seen >= chart->from && all[i]->born < chart->to &&
+        if (all[i] && all[i]->seen >= from && all[i]->born <= to &&
             !is_hidden(chart, table->id, all[i]->identity))
             visible[(*ret_count)++] = all[i];
     if (*ret_count > LINES_MOST)
@@ -247,6 +311,43 @@ static const struct history **visible_histories(struct chart *chart, const struc
     return visible;
 }
 
+/* Watches a counter as text, if it turned out to be one. Returns its table. */
+static const struct table *find_table(struct chart *chart, size_t at)
+{
+    const struct table *table = model_table(chart->model, chart->tables[at]);
+    struct model_source source;
+    model_source(chart->model, table->source, &source);
+    if (source.capture || (table->columns[0].type & 0xc00) != PERF_TYPE_TEXT)
+        return table;
+    const char *path = table->columns[0].path;
+    unsigned texts = model_add_texts(chart->model, table->source, &path, 1);
+    if (!texts)
+        return table;
+    model_remove_table(chart->model, table->id);
+    chart->tables[at] = texts;
+    return model_table(chart->model, texts);
+}
+
+/* Adds lines for the texts of a table. */
+static void find_texts(struct chart *chart, const struct table *table)
+{
+    for (size_t r = 0; r < table->row_count && chart->count < LINES_MOST; r++) {
+        struct history *history = &chart->texts[chart->count];
+        if (is_hidden(chart, table->id, table->rows[r].identity))
+            continue;
+        *history = (struct history){
+            .name = (char *)table->rows[r].name, .identity = table->rows[r].identity, .number = r};
+        chart->lines[chart->count++] = (struct line){
+            .table = table,
+            .text = table->texts[r] ? table->texts[r] : "-",
+            .history = history,
+            .row = r,
+            .span = {NAN, NAN, NAN, NAN},
+            .duration = NAN
+        };
+    }
+}
+
 /* Finds the chart's lines; if there are too many, the first ones, so that they stay the same. */
 static void find_lines(struct chart *chart)
 {
@@ -254,8 +355,10 @@ static void find_lines(struct chart *chart)
     for (size_t t = 0; t < chart->table_count; t++) {
         size_t count = 0, first = chart->count;
         double most = 0;
-        const struct table *table = model_table(chart->model, chart->tables[t]);
-        const struct history **all = table ? visible_histories(chart, table, &count) : NULL;
+        const struct table *table = find_table(chart, t);
+        if (table->text)
+            find_texts(chart, table);
+        const struct history **all = table->text ? NULL : visible_histories(chart, table, &count);
         for (size_t i = 0; all && i < count; i++) {
             if (chart->count == LINES_MOST) {
                 chart->left_out += count - i;
@@ -264,9 +367,9 @@ static void find_lines(struct chart *chart)
             struct line *line = &chart->lines[chart->count++];
             *line = (struct line){.table = table,
                                   .history = all[i],
-                                  .duration = duration_of(chart, all[i]),
+                                  .duration = duration_of(chart, table, all[i]),
                                   .row = table_row(table, all[i]->identity)};
-            model_span(all[i], 0, chart->from, chart->to, &line->span);
+            span_of(chart, table, all[i], chart->from, chart->to, &line->span);
             most = fmax(most, fmax(fabs(line->span.most), fabs(line->span.least)));
         }
         for (size_t i = first; i < chart->count; i++) /* lines of one counter have one scale */
@@ -324,11 +427,11 @@ static void draw_line(struct grid *grid, const struct chart *chart, size_t at)
     const struct line *line = &chart->lines[at];
     int dots = grid->columns * DOT_COLUMNS, height = grid->rows * DOT_ROWS - 1, last = -1;
     double step = tick_step(chart, dots);
-    for (int x = 0; x < dots; x++) {
+    for (int x = 0; x < dots && !line->text; x++) {
         struct span span;
         uint64_t from = chart->from + (uint64_t)(x * step);
         uint64_t to = chart->from + (uint64_t)((x + 1) * step);
-        model_span(line->history, 0, from, to > from ? to : from + 1, &span);
+        span_of(chart, line->table, line->history, from, to > from ? to : from + 1, &span);
         if (isnan(span.average)) {
             last = -1; /* a gap */
             continue;
@@ -342,24 +445,20 @@ static void draw_line(struct grid *grid, const struct chart *chart, size_t at)
     }
 }
 
-static bool time_text(const struct chart *chart, uint64_t tick, char *ret, size_t capacity)
+static void time_text(const struct chart *chart, uint64_t tick, char *ret, size_t capacity)
 {
-    int64_t filetime = model_time(chart->model, chart->source, tick ? tick : 1);
-    time_t seconds = (time_t)(filetime / 10000000 - 11644473600);
-    struct tm parts;
     struct model_source source;
     model_source(chart->model, chart->source, &source);
-    localtime_r(&seconds, &parts);
-    strftime(ret, capacity, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
-    return filetime != 0;
+    text_time(model_time(chart->model, chart->source, tick ? tick : 1),
+              source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", ret, capacity);
 }
 
 static void draw_time(const struct chart *chart, struct canvas *canvas, int row, uint64_t tick,
                       int column)
 {
     char text[32];
-    if (time_text(chart, tick, text, sizeof text))
-        canvas_text(canvas, row, column, TIME_WIDTH, STYLE_WEAK, text);
+    time_text(chart, tick, text, sizeof text);
+    canvas_text(canvas, row, column, TIME_WIDTH, STYLE_WEAK, text);
 }
 
 static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int last)
@@ -401,19 +500,23 @@ static void number_text(const struct line *line, char ret[TEXT_SIZE])
     for (size_t r = 0; r < line->row && r < table->row_count; r++)
         before += !strcasecmp(table->rows[r].name, line->history->name);
     if (line->row == (size_t)-1)
-        strcpy(ret, " (ended)");
+        snprintf(ret, TEXT_SIZE, "%s", local(" (ended)"));
     else if (before)
         snprintf(ret, TEXT_SIZE, "#%u", before);
 }
 
 /* Writes the path of a line, with the line's instance in place of a pattern. Returns false if the
  * instance has ended. */
-static bool line_path(const struct line *line, char *ret, size_t capacity)
+static bool line_path(const struct chart *chart, const struct line *line, char *ret,
+                      size_t capacity)
 {
     char number[TEXT_SIZE];
     const char *path = line->table->columns[0].path, *open = strchr(path, '(');
     const char *counter = strrchr(path, '\\');
     number_text(line, number);
+    machine_text(chart, line->table, ret, capacity);
+    size_t used = strlen(ret);
+    ret += used, capacity -= used;
     bool ended = *number == ' ';
     if (open && counter && open < counter)
         snprintf(ret, capacity, "%.*s(%s%s)%s%s", (int)(open - path), path, line->history->name,
@@ -468,11 +571,12 @@ static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int l
         const struct line *line = &chart->lines[i];
         double scaled = line->span.last * pow(10, line->scale);
         char text[512];
-        line_path(line, text, sizeof text);
+        line_path(chart, line, text, sizeof text);
         canvas_text(canvas, row, 0, name - 1, STYLE_PLAIN, text);
         canvas_bar(canvas, row, name, canvas->columns - name - VALUE, 0, scaled / 100,
                    line_style(chart, i));
-        text_number(line->span.last, text);
+        if (!line->text)
+            text_number(line->span.last, text);
         canvas_right(canvas, row, canvas->columns - VALUE, VALUE, STYLE_PLAIN, text);
     }
 }
@@ -501,10 +605,16 @@ static void draw_legend_line(struct chart *chart, struct canvas *canvas, int row
 {
     const struct line *line = &chart->lines[at];
     char text[512], unit[TEXT_SIZE];
-    line_path(line, text, sizeof text);
+    line_path(chart, line, text, sizeof text);
     canvas_put(canvas, row, 0, line_style(chart, at),
                canvas->braille ? 0x25a0 : "*+o#x%@&"[line->number % LINE_STYLES]);
     canvas_text(canvas, row, 2, name - 3, STYLE_PLAIN, text);
+    if (at == chart->cursor.at)
+        canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+    if (line->text) {
+        canvas_text(canvas, row, name, canvas->columns - name, STYLE_PLAIN, line->text);
+        return;
+    }
     find_unit(&line->table->columns[0], unit);
     canvas_text(canvas, row, name, UNIT - 1, STYLE_WEAK, unit);
     snprintf(text, sizeof text, "1e%d", line->scale);
@@ -544,13 +654,24 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
         draw_legend_line(chart, canvas, row, name, i);
 }
 
+/* Writes why a counter has no values: its machine is away, or as text_reason. */
+static void reason_of(const struct chart *chart, const struct table *table, char why[REASON_SIZE])
+{
+    struct model_source source;
+    model_source(chart->model, table->source, &source);
+    text_reason(chart->model, table, why);
+    if (chart->named && source.state == MODEL_AWAY && !source.capture)
+        snprintf(why, REASON_SIZE, "%s: %s", source.name,
+                 pdh_message(table->columns->status ? table->columns->status : source.status));
+}
+
 /* Writes why chosen counters have no lines; returns the row after the last one used. */
 static int draw_problems(struct chart *chart, struct canvas *canvas, int row, int last)
 {
     char why[REASON_SIZE], before[REASON_SIZE] = "";
     last = row + (last - row) / 3; /* the other two thirds are for the chart */
     for (size_t t = 0; t < chart->table_count && row < last; t++) {
-        text_reason(chart->model, model_table(chart->model, chart->tables[t]), why);
+        reason_of(chart, model_table(chart->model, chart->tables[t]), why);
         int lines = last - row < REASON_LINES ? last - row : REASON_LINES;
         if (*why && strcmp(why, before) != 0) /* counters of one object have one reason */
             row += canvas_wrap(canvas, row, 0, canvas->columns, lines, STYLE_WARN, why);
@@ -578,6 +699,16 @@ void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last)
         draw_legend(chart, canvas, last - legend, last);
 }
 
+bool chart_ready(struct chart *chart)
+{
+    for (size_t t = 0; t < chart->table_count; t++) {
+        const struct table *table = find_table(chart, t);
+        if (table->text && !table->tick)
+            return false;
+    }
+    return true;
+}
+
 void chart_report(struct chart *chart)
 {
     chart->mode = MODE_REPORT;
@@ -593,17 +724,17 @@ size_t chart_lines(struct chart *chart)
 void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity)
 {
     char path[512], value[TEXT_SIZE];
-    line_path(&chart->lines[at], path, sizeof path);
-    text_number(chart->lines[at].span.last, value);
-    snprintf(ret, capacity, "%s: %s", path, value);
+    const struct line *line = &chart->lines[at];
+    line_path(chart, line, path, sizeof path);
+    text_number(line->span.last, value);
+    snprintf(ret, capacity, "%s: %s", path, line->text ? line->text : value);
 }
 
 /* ---- keys ---- */
 
 static void show_hidden(struct chart *chart, struct window *window)
 {
-    snprintf(window->message, sizeof window->message, "%zu hidden instances are shown again",
-             chart->hidden_count);
+    window_report(window, "%zu hidden instances are shown again", chart->hidden_count);
     chart->hidden_count = 0;
 }
 
@@ -615,8 +746,10 @@ static bool hide_selected(struct chart *chart, struct window *window)
     char path[512];
     if (chart->cursor.at >= chart->count)
         return false;
-    line_path(line, path, sizeof path);
-    if (!strcmp(path, line->table->columns[0].path))
+    const char *pattern = line->table->columns[0].path;
+    line_path(chart, line, path, sizeof path);
+    const char *end = strstr(path, pattern); /* the machine may be before it */
+    if (end && !strcmp(end, pattern))
         return false;
     struct hidden *hidden =
         realloc(chart->hidden, (chart->hidden_count + 1) * sizeof *chart->hidden);
@@ -624,9 +757,7 @@ static bool hide_selected(struct chart *chart, struct window *window)
         return false;
     chart->hidden = hidden;
     hidden[chart->hidden_count++] = (struct hidden){line->table->id, line->history->identity};
-    snprintf(window->message, sizeof window->message,
-             "hidden: %s; X shows it again, Delete removes all of %s", path,
-             line->table->columns[0].path);
+    window_report(window, "hidden: %s; X shows it again, Delete removes all of %s", path, pattern);
     return true;
 }
 
@@ -639,7 +770,7 @@ static void show_highest(struct chart *chart, struct window *window)
     double most = NAN;
     uint64_t at = 0;
     char text[64], number[TEXT_SIZE];
-    if (chart->cursor.at >= chart->count)
+    if (chart->cursor.at >= chart->count || chart->lines[chart->cursor.at].text)
         return;
     for (uint64_t t = history->born; t <= history->seen; t += history->step ? history->step : 1) {
         model_span(history, 0, t, t + 1, &span);
@@ -650,6 +781,10 @@ static void show_highest(struct chart *chart, struct window *window)
     }
     if (!at)
         return;
+    const struct line *line = &chart->lines[chart->cursor.at];
+    if (line->table->source != chart->source)
+        at = model_tick(chart->model, chart->source,
+                        model_time(chart->model, line->table->source, at));
     model_source(chart->model, chart->source, &source);
     double seconds = (double)(source.time - model_time(chart->model, chart->source, 1)) / 1e7;
     uint64_t length = chart->to - chart->from;
@@ -663,8 +798,7 @@ static void show_highest(struct chart *chart, struct window *window)
     chart->back = end < source.tick ? source.tick - end : 0;
     text_number(most, number);
     time_text(chart, at, text, sizeof text);
-    snprintf(window->message, sizeof window->message, "the highest value is %s, at %s", number,
-             text);
+    window_report(window, "the highest value is %s, at %s", number, text);
 }
 
 static void remove_selected(struct chart *chart, struct window *window)
@@ -672,8 +806,7 @@ static void remove_selected(struct chart *chart, struct window *window)
     if (chart->cursor.at >= chart->count)
         return;
     unsigned table = chart->lines[chart->cursor.at].table->id;
-    snprintf(window->message, sizeof window->message, "removed %s",
-             chart->lines[chart->cursor.at].table->columns[0].path);
+    window_report(window, "removed %s", chart->lines[chart->cursor.at].table->columns[0].path);
     for (size_t i = 0; i < chart->table_count; i++)
         if (chart->tables[i] == table) {
             memmove(&chart->tables[i], &chart->tables[i + 1],
@@ -708,20 +841,20 @@ static void show_command(const struct chart *chart, struct window *window)
     size_t used = 0;
     if (chart->cursor.at >= chart->count)
         return;
-    model_source(chart->model, chart->source, &source);
-    if (!line_path(&chart->lines[chart->cursor.at], path, sizeof path) && !source.capture) {
-        snprintf(window->message, sizeof window->message,
-                 "%s: the instance has ended, so no command shows it", path);
+    model_source(chart->model, chart->lines[chart->cursor.at].table->source, &source);
+    if (!line_path(chart, &chart->lines[chart->cursor.at], path, sizeof path) && !source.capture) {
+        window_report(window, "%s: the instance has ended, so no command shows it", path);
         return;
     }
     for (const char *at = path; *at && used + 5 < sizeof quoted; at++)
         used += (size_t)snprintf(quoted + used, 5, *at == '\'' ? "'\\''" : "%c", *at);
     if (source.capture)
-        snprintf(window->message, sizeof window->message, "relog '%s' -c '%s' -f csv -o -",
-                 source.name, quoted);
-    else
-        snprintf(window->message, sizeof window->message, "typeperf %s%s%s'%s'",
-                 *source.name ? "-s " : "", source.name, *source.name ? " " : "", quoted);
+        window_report(window, "relog '%s' -c '%s' -f csv -o -", source.name, quoted);
+    else {
+        bool machine = *source.name && !chart->named;
+        window_report(window, "typeperf %s%s%s'%s'", machine ? "-s " : "",
+                      machine ? source.name : "", machine ? " " : "", quoted);
+    }
     terminal_copy(window->message);
 }
 

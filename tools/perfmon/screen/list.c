@@ -100,3 +100,10 @@ bool field_key(struct field *field, int key)
         append(field, (wchar_t)(key & ~TERMINAL_CHARACTER));
     return true;
 }
+
+bool field_search_key(struct field *field, int key)
+{
+    bool search = key == '/' || key == KEY_F(3) || key == KEY_F(4);
+    field->open |= search;
+    return search;
+}

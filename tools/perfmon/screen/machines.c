@@ -16,7 +16,7 @@ bool machine_begin(struct machine *machine, struct model *model, const char *nam
 {
     const char *files = options->files;
     int source = options->at ? model_add_set(model, files, options->at)
-                 : files     ? model_add_capture(model, files)
+                 : files     ? model_add_capture(model, files, name)
                              : model_add_machine(model, name);
     if (source < 0)
         return false;
@@ -26,8 +26,7 @@ bool machine_begin(struct machine *machine, struct model *model, const char *nam
         return true;
     machine->overview = overview_new(model, machine->source);
     machine->processes = processes_new(model, machine->source);
-    machine->chart = chart_new(model, machine->source);
-    return machine->overview && machine->processes && machine->chart;
+    return machine->overview && machine->processes;
 }
 
 void machine_forget(struct machine *machine)
@@ -46,8 +45,6 @@ void machine_end(struct machine *machine)
         overview_free(machine->overview);
     if (machine->processes)
         processes_free(machine->processes);
-    if (machine->chart)
-        chart_free(machine->chart);
     machine_forget(machine);
 }
 
@@ -55,7 +52,7 @@ const char *machine_title(const struct machine *machine)
 {
     static char host[256];
     if (machine->files || machine->name)
-        return machine->files ? machine->files : machine->name;
+        return machine->name ? machine->name : machine->files;
     if (!*host)
         gethostname(host, sizeof host - 1);
     return host;

@@ -120,7 +120,6 @@ bool moment_key(struct window *window, int key)
     if (alert)
         model_go(window->model, window->now->source, GO_TO, alert);
     else
-        snprintf(window->message, sizeof window->message, "%s",
-                 local("there is no alert after this time"));
+        window_report(window, "%s", local("there is no alert after this time"));
     return true;
 }

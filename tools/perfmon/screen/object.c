@@ -35,6 +35,7 @@ struct line {
     unsigned copy;            /* number of rows before this one with the same name */
     double number;            /* value of the counter by which the lines are sorted */
     const char *const *texts; /* texts of the row; NULL: none (yet) */
+    struct place place;       /* in the tree; `heading`: only a parent, of the instance `name` */
 };
 
 struct object {
@@ -51,12 +52,14 @@ struct object {
     /* lines of the newest sample in the order in which they are shown */
     struct line *lines;
     size_t count, capacity; /* of lines */
+    size_t headings;        /* lines that are no instances */
     struct cursor cursor;
     uint64_t selected; /* identity of the selected line */
     /* the counter by which the lines are sorted and which Enter adds to the chart; or BY_ORDER */
     int column;
     size_t first, end; /* the columns that are shown */
     bool ascending;
+    bool tree; /* instances are shown below their parents */
     struct field filter;
 };
 
@@ -67,27 +70,22 @@ struct object {
 static unsigned watch(struct object *object, bool text)
 {
     const struct catalogue_object *of = object->of;
-    char **paths = calloc(of->counter_count + 1, sizeof *paths);
-    size_t count = 0;
+    struct text_list paths = {0};
+    char path[PDH_MAX_COUNTER_PATH];
     unsigned table = 0;
-    for (size_t c = 0; paths && c < of->counter_count; c++) {
+    for (size_t c = 0; c < of->counter_count; c++) {
         if (of->counters[c].text != text)
             continue;
-        object->places[c] = count;
-        if (asprintf(&paths[count], "\\%s%s%s%s\\%s", of->name, of->single ? "" : "(",
-                     of->single ? "" : object->instances, of->single ? "" : ")",
-                     of->counters[c].name) < 0)
+        object->places[c] = paths.count;
+        catalogue_path(of, object->instances, of->counters[c].name, path, sizeof path);
+        if (!text_list_add(&paths, path))
             break;
-        count++;
     }
-    if (count)
-        table =
-            text ? model_add_texts(object->model, object->source, (const char *const *)paths, count)
-                 : model_add_table(object->model, object->source, (const char *const *)paths, count,
-                                   false);
-    for (size_t i = 0; paths && i < count; i++)
-        free(paths[i]);
-    free(paths);
+    const char *const *list = (const char *const *)paths.texts;
+    if (paths.count)
+        table = text ? model_add_texts(object->model, object->source, list, paths.count)
+                     : model_add_table(object->model, object->source, list, paths.count, false);
+    text_list_done(&paths);
     return table;
 }
 
@@ -142,7 +140,8 @@ static double number_of(const struct object *object, const struct line *line, si
 {
     const struct table *table = object->numbers;
     size_t row = object->of->single ? 0 : line->at;
-    if (!table || row >= table->row_count || object->of->counters[counter].text)
+    if (!table || line->place.heading || row >= table->row_count ||
+        object->of->counters[counter].text)
         return NAN;
     return table_cell(table, row, object->places[counter])->number;
 }
@@ -154,7 +153,7 @@ static void cell_text(const struct object *object, const struct line *line, size
     const char *text = of->text && line->texts ? line->texts[object->places[counter]] : NULL;
     double number = number_of(object, line, counter);
     struct view_value value = {.number = number, .whole = of->raw || view_whole(&of->unit)};
-    snprintf(ret, CELL_SIZE, "%s", text && *text ? text : "-");
+    snprintf(ret, CELL_SIZE, "%s", text && *text ? text : line->place.heading ? "" : "-");
     if (isnan(number))
         return;
     value.raw.first = fabs(number) < 9e18 ? (int64_t)number : number < 0 ? INT64_MIN : INT64_MAX;
@@ -176,21 +175,6 @@ static struct line *add_line(struct object *object)
     struct line *line = &object->lines[object->count++];
     *line = (struct line){0};
     return line;
-}
-
-/* Returns an instance's texts; NULL: none. The tables of texts and of numbers have the instances in
- * the order of the object, but were not read at the same moment, so the search begins at *at, the
- * row after the last one found. */
-static const char *const *find_texts(const struct table *texts, const char *name, size_t *at)
-{
-    for (size_t i = 0; texts && i < texts->row_count; i++) {
-        size_t row = (*at + i) % texts->row_count;
-        if (!strcmp(texts->rows[row].name, name)) {
-            *at = row + 1;
-            return &texts->texts[row * texts->column_count];
-        }
-    }
-    return NULL;
 }
 
 /* True if every word of the filter is in the line's name or in one of its texts. */
@@ -263,10 +247,82 @@ static void choose_lines(struct object *object)
     object->count = kept;
 }
 
-/* Writes the line's name as in paths, such as "name#2". */
+/* Writes the line's name as in paths, such as "name#2"; of a heading, a pattern of its children. */
 static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
 {
-    snprintf(ret, PDH_MAX_INSTANCE_NAME, line->copy ? "%s#%u" : "%s", line->name, line->copy);
+    if (line->place.heading)
+        snprintf(ret, PDH_MAX_INSTANCE_NAME, "%.*s/*", (int)parent_length(line->name), line->name);
+    else
+        snprintf(ret, PDH_MAX_INSTANCE_NAME, line->copy ? "%s#%u" : "%s", line->name, line->copy);
+}
+
+/* Writes the line's name as it is shown, in the tree without its parent's name. */
+static void shown_text(const struct line *line, bool utf8, char ret[PDH_MAX_INSTANCE_NAME])
+{
+    char name[PDH_MAX_INSTANCE_NAME], prefix[2 * NAME_MOST];
+    name_text(line, name);
+    if (line->place.heading)
+        name[parent_length(name)] = 0;
+    branch_prefix(line->place.depth, line->place.bars, utf8, NAME_MOST, prefix, sizeof prefix);
+    snprintf(ret, PDH_MAX_INSTANCE_NAME, "%s%.*s", prefix,
+             PDH_MAX_INSTANCE_NAME - (int)sizeof prefix, line->place.depth ? own_name(name) : name);
+}
+
+/* Returns the counter whose title has this number; NOWHERE: the object has none. */
+static size_t counter_titled(const struct object *object, DWORD index)
+{
+    for (size_t c = 0; object->numbers && c < object->of->counter_count; c++)
+        if (!object->of->counters[c].text &&
+            object->numbers->columns[object->places[c]].index == index)
+            return c;
+    return NOWHERE;
+}
+
+/* Writes for each line "parent/own": its name or, if the object's counters tell the numbers of
+ * processes and of their parents, these numbers. Returns true if they are numbers. */
+static bool tree_names(const struct object *object, struct text_list *ret)
+{
+    enum { ID_PROCESS = 784, CREATING_PROCESS_ID = 1410 }; /* numbers of the counters' titles */
+    size_t own = counter_titled(object, ID_PROCESS);
+    size_t parent = counter_titled(object, CREATING_PROCESS_ID);
+    char text[PDH_MAX_INSTANCE_NAME];
+    bool numbers = own != NOWHERE && parent != NOWHERE;
+    for (size_t i = 0; i < object->count; i++) {
+        const struct line *line = &object->lines[i];
+        if (numbers && !is_total(line))
+            snprintf(text, sizeof text, "%.0f/%.0f", number_of(object, line, parent),
+                     number_of(object, line, own));
+        text_list_add(ret, numbers && !is_total(line) ? text : line->name);
+    }
+    return numbers;
+}
+
+/* Puts the lines below their parents. If there is no memory, they stay as they are. */
+static void tree_lines(struct object *object)
+{
+    struct place *places = NULL;
+    struct text_list names = {0};
+    bool numbers = tree_names(object, &names);
+    size_t count = names.count < object->count ? 0
+                                               : branches_of_names((const char *const *)names.texts,
+                                                                   names.count, !numbers, &places);
+    struct line *lines = count ? calloc(count, sizeof *lines) : NULL;
+    for (size_t i = 0; lines && i < count; i++) {
+        lines[i] = object->lines[places[i].at];
+        lines[i].place = places[i];
+        if (places[i].heading) {
+            lines[i].identity = ~lines[i].identity;
+            lines[i].texts = NULL;
+            object->headings++;
+        }
+    }
+    if (lines) {
+        free(object->lines);
+        object->lines = lines;
+        object->count = object->capacity = count;
+    }
+    free(places);
+    text_list_done(&names);
 }
 
 /* Makes the lines from the rows of the table of numbers; if that table is missing, of the table of
@@ -278,7 +334,7 @@ static void make_lines(struct object *object)
     object->strings = model_table(object->model, object->texts);
     const struct table *rows = object->table ? object->numbers : object->strings;
     size_t at = 0, all = single ? object->of->counter_count : rows ? rows->row_count : 0;
-    object->count = 0;
+    object->count = object->headings = 0;
     for (size_t i = 0; i < all; i++) {
         struct line *line = add_line(object);
         if (!line)
@@ -287,12 +343,14 @@ static void make_lines(struct object *object)
         line->identity = single ? i + 1 : rows->rows[i].identity;
         line->at = i;
         at = single ? 0 : at;
-        line->texts = find_texts(object->strings, single ? "" : line->name, &at);
+        line->texts = table_texts(object->strings, single ? "" : line->name, &at);
         line->number = object->column < 0 ? NAN : number_of(object, line, (size_t)object->column);
     }
     choose_lines(object);
     if (object->count)
         qsort_r(object->lines, object->count, sizeof *object->lines, compare_lines, object);
+    if (object->tree)
+        tree_lines(object);
     for (size_t i = 0; i < object->count; i++) /* the selection stays on the same line */
         if (object->lines[i].identity == object->selected)
             object->cursor.at = i;
@@ -305,7 +363,7 @@ static int name_width(const struct object *object, int most)
     int width = NAME_LEAST;
     for (size_t i = 0; i < object->count; i++) {
         char text[PDH_MAX_INSTANCE_NAME];
-        name_text(&object->lines[i], text);
+        shown_text(&object->lines[i], true, text);
         int columns = text_width(text);
         width = columns > width ? columns : width;
     }
@@ -320,7 +378,8 @@ static size_t column_title(const struct object *object, size_t counter, int widt
     char title[512];
     const struct catalogue_counter *of = &object->of->counters[counter];
     const char *mark = (int)counter != object->column ? "" : object->ascending ? "<" : ">";
-    snprintf(title, sizeof title, "%s%s%s", of->name, of->raw && !of->text ? " (raw)" : "", mark);
+    snprintf(title, sizeof title, "%s%s%s", of->name, of->raw && !of->text ? local(" (raw)") : "",
+             mark);
     return title_lines(title, width, lines);
 }
 
@@ -376,9 +435,11 @@ static int draw_titles(struct object *object, struct canvas *canvas, int row, in
         size_t count = column_title(object, c, object->widths[c], lines);
         most = count > most ? count : most;
     }
+    char title[64];
+    snprintf(title, sizeof title, "%s%s", local("INSTANCE"),
+             object->column == BY_ORDER && object->ascending ? "<" : "");
     canvas_text(canvas, row + (int)most - 1, 0, name,
-                object->column == BY_ORDER ? STYLE_TITLE : STYLE_WEAK,
-                object->column == BY_ORDER && object->ascending ? "INSTANCE<" : local("INSTANCE"));
+                object->column == BY_ORDER ? STYLE_TITLE : STYLE_WEAK, title);
     for (size_t c = object->first; c < object->end; at += 2 + object->widths[c++]) {
         size_t count = column_title(object, c, object->widths[c], lines);
         for (size_t i = 0; i < count; i++) {
@@ -398,7 +459,7 @@ static void draw_cells(const struct object *object, struct canvas *canvas, int r
 {
     char text[PDH_MAX_INSTANCE_NAME + CELL_SIZE];
     enum style style = is_total(line) ? STYLE_STRONG : STYLE_PLAIN;
-    name_text(line, text);
+    shown_text(line, canvas->utf8, text);
     canvas_text(canvas, row, 0, name, style, text);
     int at = name;
     for (size_t c = object->first; c < object->end; at += 2 + object->widths[c++]) {
@@ -414,7 +475,7 @@ static void draw_cells(const struct object *object, struct canvas *canvas, int r
 
 static const char *type_name(const struct catalogue_counter *counter)
 {
-    return counter->unit.type.name ? counter->unit.type.name : "a type without a name";
+    return counter->unit.type.name ? counter->unit.type.name : local("a type without a name");
 }
 
 /* Draws a counter with its value and, if there is space, its type. */
@@ -429,7 +490,7 @@ static void draw_counter(const struct object *object, struct canvas *canvas, int
     canvas_text(canvas, row, 0, name, STYLE_PLAIN, line->name);
     cell_text(object, line, line->at, text);
     if (of->raw && !of->text)
-        snprintf(text + strlen(text), sizeof text - strlen(text), " (raw)");
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s", local(" (raw)"));
     if (of->text)
         canvas_text(canvas, row, name + 2, canvas->columns - name - 2, STYLE_PLAIN, text);
     else
@@ -472,7 +533,8 @@ static void draw_explanation(const struct object *object, struct canvas *canvas,
     if (focus)
         canvas_print(canvas, row, 1 + used, canvas->columns - 2 - used, STYLE_WEAK, "%s%s ",
                      type_name(focus),
-                     focus->raw && !focus->text ? ": raw, because PDH has no formula for it" : "");
+                     focus->raw && !focus->text ? local(": raw, because PDH has no formula for it")
+                                                : "");
     if (column && column->status)
         text = pdh_message(column->status);
     canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
@@ -482,14 +544,17 @@ static void draw_explanation(const struct object *object, struct canvas *canvas,
 static void draw_head(const struct object *object, struct canvas *canvas, int row)
 {
     char right[64] = "";
-    const char *what = object->of->single ? "counter" : "instance";
     size_t all = object->of->counter_count;
     if (!object->of->single && object->end - object->first < all)
-        snprintf(right, sizeof right, "columns %zu-%zu of %zu", object->first + 1, object->end,
-                 all);
+        snprintf(right, sizeof right, local("columns %zu-%zu of %zu"), object->first + 1,
+                 object->end, all);
     int used = canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE, object->of->name);
-    canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK, "%zu %s%s",
-                 object->count, what, object->count == 1 ? "" : "s");
+    size_t count = object->count - object->headings;
+    canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
+                 object->of->single ? count == 1 ? "%zu counter" : "%zu counters"
+                 : count == 1       ? "%zu instance"
+                                    : "%zu instances",
+                 count);
     canvas_right(canvas, row, used + 15, canvas->columns - used - 15, STYLE_WEAK, right);
 }
 
@@ -529,8 +594,8 @@ void object_draw(struct object *object, struct canvas *canvas, int row, int last
     draw_lines(object, canvas, row, end, object->cursor.first, name, true);
     if (!object->count)
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
-                    *object->filter.text   ? "nothing matches the filter"
-                    : object_ready(object) ? "there are no instances now"
+                    *object->filter.text   ? local("nothing matches the filter")
+                    : object_ready(object) ? local("there are no instances now")
                                            : local("the first sample is being taken"));
     if (end < last)
         draw_explanation(object, canvas, end);
@@ -566,25 +631,18 @@ bool object_print(struct object *object, bool utf8, int columns, FILE *out)
 
 /* ---- keys ---- */
 
-static void add_selected(const struct object *object, struct window *window)
+static void add_selected(const struct object *object, struct window *window, bool all)
 {
     char path[PDH_MAX_COUNTER_PATH], name[PDH_MAX_INSTANCE_NAME];
     const struct catalogue_counter *focus = focus_of(object);
-    const char *cannot = !focus
-                             ? "no counter is chosen: left and right choose one, then Enter adds it"
-                         : focus->text ? "a text has no line in the chart"
-                                       : NULL;
-    if (object->cursor.at >= object->count || cannot) {
-        snprintf(window->message, sizeof window->message, "%s", cannot ? cannot : "");
+    if (!focus)
+        window_report(window,
+                      "no counter is chosen: left and right choose one, then Enter adds it");
+    if (!focus || object->cursor.at >= object->count)
         return;
-    }
     name_text(&object->lines[object->cursor.at], name);
-    bool single = object->of->single;
-    snprintf(path, sizeof path, "\\%s%s%s%s\\%s", object->of->name, single ? "" : "(",
-             single ? "" : name, single ? "" : ")", focus->name);
-    bool added = chart_add(window->now->chart, path);
-    snprintf(window->message, sizeof window->message, added ? "added %s" : "no memory for %s",
-             path);
+    catalogue_path(object->of, name, focus->name, path, sizeof path);
+    window_choose_counter(window, path, all);
 }
 
 static bool column_key(struct object *object, int key)
@@ -607,22 +665,22 @@ static bool column_key(struct object *object, int key)
 
 bool object_key(struct object *object, int key, struct window *window)
 {
-    if (field_key(&object->filter, key) || column_key(object, key))
+    if (field_key(&object->filter, key) || field_search_key(&object->filter, key) ||
+        column_key(object, key))
         return true;
     if (cursor_key(&object->cursor, key)) {
         if (object->cursor.at < object->count)
             object->selected = object->lines[object->cursor.at].identity;
         return true;
     }
-    if (key == 'a' || cursor_enter(&object->cursor, key)) {
-        add_selected(object, window);
+    if (key == 'a' || key == 'A' || cursor_enter(&object->cursor, key)) {
+        add_selected(object, window, key == 'A');
         return true;
     }
     switch (key) {
-    case '/':
-    case KEY_F(3):
-    case KEY_F(4):
-        object->filter.open = true;
+    case 't':
+    case KEY_F(5):
+        object->tree = !object->tree && !object->of->single;
         return true;
     case ESCAPE:
         if (!*object->filter.text)

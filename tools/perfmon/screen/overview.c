@@ -440,7 +440,7 @@ static void draw_rates(struct area *area, const char *label, double percent, dou
     }
     for (int i = 0; i < 2; i++) {
         text_bytes(i ? out : in, text);
-        snprintf(shown, sizeof shown, "%s %s", arrows[i], text);
+        snprintf(shown, sizeof shown, "%s %s", local(arrows[i]), text);
         canvas_right(area->canvas, row, area->column + area->width - (2 - i) * each, each,
                      STYLE_PLAIN, shown);
     }

@@ -19,30 +19,23 @@ struct plain {
     size_t count, next; /* next: the line that is compared first, so that every line has its turn */
 };
 
-/* Adds the lines of a machine: what holds it up, the used shares, each charted counter's value. */
+/* Adds the lines of a machine: what holds it up, the used shares. */
 static void describe_machine(struct plain *plain, const struct window *window,
                              const struct machine *machine)
 {
     char verdict[200], shares[2][TEXT_SIZE], title[280] = "";
     double processors, memory;
-    size_t lines = chart_lines(machine->chart);
     if (window->machine_count > 1)
         snprintf(title, sizeof title, "%s: ", machine_title(machine));
     overview_verdict(machine->overview, verdict, sizeof verdict);
     overview_shares(machine->overview, &processors, &memory);
     text_whole(processors, shares[0]);
     text_whole(memory, shares[1]);
-    if (plain->count + 2 + lines > LINES_MOST)
-        lines = plain->count + 2 < LINES_MOST ? LINES_MOST - plain->count - 2 : 0;
     if (plain->count + 2 > LINES_MOST)
         return;
     snprintf(plain->now[plain->count++], LINE, local("%sheld up by: %s"), title, verdict);
     snprintf(plain->now[plain->count++], LINE, local("%sprocessors %s %%, memory %s %%"), title,
              shares[0], shares[1]);
-    for (size_t i = 0; i < lines; i++) {
-        int used = snprintf(plain->now[plain->count], LINE, "%s", title);
-        chart_line(machine->chart, i, plain->now[plain->count++] + used, LINE - (size_t)used);
-    }
 }
 
 /* Prints the next line that has changed; false: standard output is closed. */
@@ -69,6 +62,9 @@ int plain_run(struct window *window)
         plain->count = 0;
         for (size_t i = 0; i < window->machine_count; i++)
             describe_machine(plain, window, &window->machines[i]);
+        for (size_t i = 0, lines = chart_lines(window->chart);
+             i < lines && plain->count < LINES_MOST; i++)
+            chart_line(window->chart, i, plain->now[plain->count++], LINE);
         good = print_next(plain);
         nanosleep(&second, NULL);
     }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +102,8 @@ static bool choose_targets(struct processes *processes, struct window *window)
     bool alone = processes->alone, marked = processes->marked.count > 0 && !alone;
     processes->actions.count = 0;
     if (!processes->here || (!marked && !alone && !line)) {
-        snprintf(window->message, sizeof window->message,
-                 "signals and priorities are for single processes of this machine only");
+        window_report(window,
+                      "signals and priorities are for single processes of this machine only");
         return false;
     }
     if (marked)
@@ -114,23 +113,12 @@ static bool choose_targets(struct processes *processes, struct window *window)
     else if (details_target(processes, &target))
         add_target(processes, target);
     if (!processes->actions.count)
-        snprintf(window->message, sizeof window->message,
-                 marked ? "the marked processes have ended" : "this process has ended");
+        window_report(window,
+                      marked ? "the marked processes have ended" : "this process has ended");
     return processes->actions.count > 0;
 }
 
 /* ---- questions and results ---- */
-
-static void append(struct window *window, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void append(struct window *window, const char *format, ...)
-{
-    size_t used = strlen(window->message);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(window->message + used, sizeof window->message - used, format, args);
-    va_end(args);
-}
 
 /* Writes the question. The names of the processes are at its end, because many names may not all
  * fit. */
@@ -138,24 +126,25 @@ static void put_question(const struct actions *actions, struct window *window)
 {
     const struct target *first = actions->targets;
     bool one = actions->count == 1;
-    const char *them = one ? "it" : "them";
     char age[TEXT_SIZE];
     text_duration(first->age, age);
     window->message[0] = 0;
     if (one)
-        append(window, "process %d (%s), %s old: ", (int)first->pid, first->name, age);
+        window_append(window, "process %d (%s), %s old: ", (int)first->pid, first->name, age);
     else
-        append(window, "%zu processes: ", actions->count);
+        window_append(window, "%zu processes: ", actions->count);
     if (actions->question == QUESTION_SIGNAL)
-        append(window, "t ends %s, K kills %s, s stops %s, c continues %s", them, them, them, them);
+        window_append(window, one ? "t ends it, K kills it, s stops it, c continues it"
+                                  : "t ends them, K kills them, s stops them, c continues them");
     else if (one)
-        append(window, "nice is %d; type the new value, -20 (first) to 19 (last), and Enter: %s_",
-               getpriority(PRIO_PROCESS, (id_t)first->pid), actions->nice.text);
+        window_append(window,
+                      "nice is %d; type the new value, -20 (first) to 19 (last), and Enter: %s_",
+                      getpriority(PRIO_PROCESS, (id_t)first->pid), actions->nice.text);
     else
-        append(window, "type their nice value, -20 (first) to 19 (last), and Enter: %s_",
-               actions->nice.text);
+        window_append(window, "type their nice value, -20 (first) to 19 (last), and Enter: %s_",
+                      actions->nice.text);
     for (size_t i = 0; !one && i < actions->count; i++)
-        append(window, "%s %s %d", i ? "," : " -", first[i].name, (int)first[i].pid);
+        window_append(window, "%s %s %d", i ? "," : " -", first[i].name, (int)first[i].pid);
 }
 
 /* Sends the signal. The process number may belong to another process by now, so a descriptor is
@@ -220,14 +209,14 @@ static void act(struct actions *actions, int number, struct window *window)
         snprintf(what, sizeof what, "SIG%s", sigabbrev_np(number));
     window->message[0] = 0;
     if (one && !failed)
-        append(window, "process %d (%s) got %s", (int)actions->targets->pid, actions->targets->name,
-               what);
+        window_append(window, "process %d (%s) got %s", (int)actions->targets->pid,
+                      actions->targets->name, what);
     else if (!one)
-        append(window, "%zu of %zu processes got %s%s", done, actions->count, what,
-               failed ? "; " : "");
+        window_append(window, "%zu of %zu processes got %s%s", done, actions->count, what,
+                      failed ? "; " : "");
     if (failed)
-        append(window, "process %d (%s) got no %s: %s", (int)failed->pid, failed->name, what,
-               strerror(first_error));
+        window_append(window, "process %d (%s) got no %s: %s", (int)failed->pid, failed->name, what,
+                      strerror(first_error));
 }
 
 /* ---- keys ---- */
@@ -256,8 +245,8 @@ static void nice_key(struct actions *actions, int key, struct window *window)
     if (end != actions->nice.text && !*end && nice >= NICE_LEAST && nice <= NICE_MOST)
         act(actions, (int)nice, window);
     else if (*actions->nice.text)
-        snprintf(window->message, sizeof window->message, "'%s' is not a number from %d to %d",
-                 actions->nice.text, NICE_LEAST, NICE_MOST);
+        window_report(window, "'%s' is not a number from %d to %d", actions->nice.text, NICE_LEAST,
+                      NICE_MOST);
     actions->question = QUESTION_NONE;
 }
 
@@ -265,7 +254,7 @@ static void mark(struct processes *processes, struct window *window)
 {
     const struct line *line = line_selected(processes);
     if (!line) {
-        snprintf(window->message, sizeof window->message, "only single processes can be marked");
+        window_report(window, "only single processes can be marked");
         return;
     }
     identities_toggle(&processes->marked, line->identity);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LABEL = 15, VALUE = 11, MOST_COLUMNS = 60, CHART_ROWS = 3, PAGE_ROWS = 80, EIGHTHS = 8 };
 enum { HISTORIES = 8 };
@@ -340,18 +339,9 @@ static int wrap_all(struct canvas *canvas, int row, int column, enum style style
 
 static int draw_text(struct canvas *canvas, int row, const char *label, const char *text)
 {
-    canvas_text(canvas, row, 1, LABEL - 2, STYLE_WEAK, label);
+    canvas_text(canvas, row, 1, LABEL - 2, STYLE_WEAK, local(label));
     int rows = wrap_all(canvas, row, LABEL, STYLE_PLAIN, text && *text ? text : "-");
     return row + rows;
-}
-
-static void put_time(int64_t filetime, const char *format, char *ret, size_t capacity)
-{
-    time_t seconds = (time_t)(filetime / 10000000 - 11644473600);
-    struct tm parts;
-    *ret = 0;
-    if (filetime && localtime_r(&seconds, &parts))
-        strftime(ret, capacity, format, &parts);
 }
 
 static int draw_texts(const struct details *details, struct canvas *canvas, int row)
@@ -360,11 +350,11 @@ static int draw_texts(const struct details *details, struct canvas *canvas, int 
     const char *const *texts = (const char *const *)details->texts;
     double elapsed = details->values[ELAPSED];
     text_duration(elapsed, age);
-    put_time(isnan(elapsed) ? 0 : details->time - (int64_t)(elapsed * 1e7), "%Y-%m-%d %H:%M:%S",
-             start, sizeof start);
+    text_time(isnan(elapsed) ? 0 : details->time - (int64_t)(elapsed * 1e7), "%Y-%m-%d %H:%M:%S",
+              start, sizeof start);
     row = draw_text(canvas, row, "command", texts[COMMAND]);
     row = draw_text(canvas, row, "user", texts[USER]);
-    snprintf(text, sizeof text, "%s, %s old", start, age);
+    snprintf(text, sizeof text, local("%s, %s old"), start, age);
     row = draw_text(canvas, row, "started", *start ? text : "");
     snprintf(text, sizeof text, "%.0f%s%s", details->values[PARENT], *details->parent ? ", " : "",
              details->parent);
@@ -409,10 +399,10 @@ static int draw_counters(const struct details *details, struct canvas *canvas, i
 {
     bool most = canvas->columns >= MOST_COLUMNS;
     int column = LABEL + VALUE * (most ? 2 : 1) + 1;
-    canvas_text(canvas, row, 1, LABEL - 2, STYLE_WEAK, "COUNTER");
-    canvas_right(canvas, row, LABEL, VALUE, STYLE_WEAK, details->ended ? "LAST" : "NOW");
+    canvas_text(canvas, row, 1, LABEL - 2, STYLE_WEAK, local("COUNTER"));
+    canvas_right(canvas, row, LABEL, VALUE, STYLE_WEAK, local(details->ended ? "LAST" : "NOW"));
     if (most)
-        canvas_right(canvas, row, LABEL + VALUE, VALUE, STYLE_WEAK, "MOST");
+        canvas_right(canvas, row, LABEL + VALUE, VALUE, STYLE_WEAK, local("MOST"));
     canvas_print(canvas, row++, column, canvas->columns - column, STYLE_WEAK,
                  details->step == 1 ? "the last %d samples" : "the last %d x %u samples",
                  canvas->columns - column, details->step);
@@ -421,7 +411,7 @@ static int draw_counters(const struct details *details, struct canvas *canvas, i
         struct span all;
         span_of(details, i, 0, details->tick + 1, &all);
         int low = row + height - 1; /* the label and values are beside the chart's lowest row */
-        canvas_text(canvas, low, 1, LABEL - 2, STYLE_PLAIN, counters[i].label);
+        canvas_text(canvas, low, 1, LABEL - 2, STYLE_PLAIN, local(counters[i].label));
         counters[i].text(details->newest[i], text);
         canvas_right(canvas, low, LABEL, VALUE, STYLE_PLAIN, text);
         counters[i].text(all.most, text);
@@ -440,7 +430,7 @@ static void put_thread_state(double number, char text[TEXT_SIZE])
                        : number == 5   ? "waiting"
                        : isnan(number) ? "-"
                                        : "other";
-    snprintf(text, TEXT_SIZE, "%s", word);
+    snprintf(text, TEXT_SIZE, "%s", local(word));
 }
 
 static void draw_threads(struct details *details, struct canvas *canvas, int row, int last)
@@ -456,7 +446,7 @@ static void draw_threads(struct details *details, struct canvas *canvas, int row
         int width = thread_columns[c].width;
         if (at + width > canvas->columns)
             break;
-        canvas_right(canvas, row, at, width, STYLE_WEAK, thread_columns[c].title);
+        canvas_right(canvas, row, at, width, STYLE_WEAK, local(thread_columns[c].title));
         for (size_t i = cursor->first; i < details->thread_count; i++) {
             int line = row + 1 + (int)(i - cursor->first);
             double value = details->threads[i].values[c];
@@ -478,8 +468,8 @@ static void draw_threads(struct details *details, struct canvas *canvas, int row
 static void draw_title(const struct details *details, struct canvas *canvas, int row)
 {
     char when[32], text[256];
-    put_time(details->time, "%H:%M:%S", when, sizeof when);
-    snprintf(text, sizeof text, "process %.0f (%s): ", details->values[PID], details->name);
+    text_time(details->time, "%H:%M:%S", when, sizeof when);
+    snprintf(text, sizeof text, local("process %.0f (%s): "), details->values[PID], details->name);
     int at = canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE, text);
     if (details->ended)
         at += canvas_print(canvas, row, at, canvas->columns - at, STYLE_BAD, "ended, last seen %s",
@@ -487,8 +477,9 @@ static void draw_title(const struct details *details, struct canvas *canvas, int
     else
         at += canvas_text(canvas, row, at, canvas->columns - at, STYLE_STRONG,
                           details->texts[STATE] ? details->texts[STATE] : "-");
-    canvas_text(canvas, row, at + 3, canvas->columns - at - 3, STYLE_WEAK,
-                details->thread_table ? "Escape back  t counters" : "Escape back  t threads");
+    canvas_text(
+        canvas, row, at + 3, canvas->columns - at - 3, STYLE_WEAK,
+        local(details->thread_table ? "Escape back  t counters" : "Escape back  t threads"));
 }
 
 /* Draws the whole page into a canvas of its own, and shows the rows from the cursor on. */

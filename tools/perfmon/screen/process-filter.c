@@ -43,8 +43,8 @@ static double number_of(const char *text)
 /* Writes into ret->problem that no column has the name in the first `length` bytes of `part`. */
 static void complain_of_column(const char *part, size_t length, struct filter *ret)
 {
-    int used = snprintf(ret->problem, sizeof ret->problem,
-                        "%.*s is no column; columns:", (int)length, part);
+    int used = snprintf(ret->problem, sizeof ret->problem, local("%.*s is no column; columns:"),
+                        (int)length, part);
     for (size_t i = 0; i < COLUMNS; i++)
         used += snprintf(ret->problem + used, sizeof ret->problem - (size_t)used, " %s",
                          columns[i].word);
@@ -67,7 +67,8 @@ static void read_part(const char *part, struct filter *ret)
         to->least = number_of(to->text);
         if (to->kind == PART_NUMBER && isnan(to->least))
             snprintf(ret->problem, sizeof ret->problem,
-                     "%s: '%s' is no number; numbers are like 5, 0.5, 200M, 1G", part, to->text);
+                     local("%s: '%s' is no number; numbers are like 5, 0.5, 200M, 1G"), part,
+                     to->text);
         return;
     }
     complain_of_column(part, letters + 1, ret);

@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, NAME_WIDTH = 8, LEVELS = 64 };
-static const size_t none = (size_t)-1;
-
-struct links {
-    size_t parent, child, next; /* positions of the parent, the first child and the next sibling */
-    bool kept;                  /* the filter matches the process or a process below it */
-};
-
 bool identities_have(const struct identities *identities, uint64_t identity)
 {
     for (size_t i = 0; i < identities->count; i++)
@@ -49,7 +41,7 @@ static int compare_numbers(const void *left, const void *right)
     return isnan(l) ? !isnan(r) : isnan(r) ? -1 : (l > r) - (l < r);
 }
 
-/* Returns the position of the child's parent, or `none`. `order`: the positions of the lines,
+/* Returns the position of the child's parent, or `NOWHERE`. `order`: the positions of the lines,
  * sorted by process number. The parent's number may belong to a new process by now, so a line is
  * the parent only if it was started before the child, or in the same tick with a lower number. */
 static size_t find_parent(const struct line *lines, const size_t *order, size_t count,
@@ -64,23 +56,26 @@ static size_t find_parent(const struct line *lines, const size_t *order, size_t 
             high = middle;
     }
     if (low == count || lines[order[low]].values[PID] != child->values[PARENT])
-        return none;
+        return NOWHERE;
     const double *parent = lines[order[low]].values;
     bool before = parent[ELAPSED] > child->values[ELAPSED] ||
                   (parent[ELAPSED] == child->values[ELAPSED] && parent[PID] < child->values[PID]);
-    return before ? order[low] : none;
+    return before ? order[low] : NOWHERE;
 }
 
-static void find_parents(const struct line *lines, size_t count, struct links *links, size_t *order)
+static void find_parents(const struct line *lines, size_t count, struct branch *links,
+                         size_t *order)
 {
     for (size_t i = 0; i < count; i++)
         order[i] = i;
     numbered = lines;
     qsort(order, count, sizeof *order, compare_numbers);
     for (size_t i = 0; i < count; i++)
-        links[i] = (struct links){find_parent(lines, order, count, &lines[i]), none, none, false};
+        links[i] =
+            (struct branch){find_parent(lines, order, count, &lines[i]), NOWHERE, NOWHERE, false};
     for (size_t i = 0; i < count; i++)
-        for (size_t at = i; lines[i].match && at != none && !links[at].kept; at = links[at].parent)
+        for (size_t at = i; lines[i].match && at != NOWHERE && !links[at].kept;
+             at = links[at].parent)
             links[at].kept = true;
 }
 
@@ -89,10 +84,10 @@ static void find_parents(const struct line *lines, size_t count, struct links *l
 /* True if the line is shown; then its parent is shown, too. A line that is folded away is counted
  * in the folded lines above it. */
 static bool is_shown(const struct processes *processes, struct line *lines,
-                     const struct links *links, size_t at)
+                     const struct branch *links, size_t at)
 {
     bool below = false, folded = false, filtered = processes->wanted.count > 0;
-    for (size_t i = links[at].parent; i != none; i = links[i].parent) {
+    for (size_t i = links[at].parent; i != NOWHERE; i = links[i].parent) {
         below |= lines[i].match;
         folded |= identities_have(&processes->folded, lines[i].identity);
     }
@@ -100,82 +95,49 @@ static bool is_shown(const struct processes *processes, struct line *lines,
         return false;
     if (!folded || (filtered && links[at].kept))
         return true;
-    for (size_t i = links[at].parent; i != none; i = links[i].parent)
+    for (size_t i = links[at].parent; i != NOWHERE; i = links[i].parent)
         lines[i].hidden += identities_have(&processes->folded, lines[i].identity);
     return false;
 }
 
 /* Links the lines that are shown to their parents, in the order of the lines; returns the position
  * of the first root. */
-static size_t link_lines(const struct processes *processes, struct line *lines, struct links *links)
+static size_t link_lines(const struct processes *processes, struct line *lines,
+                         struct branch *links)
 {
-    size_t first = none;
+    size_t first = NOWHERE;
     for (size_t i = processes->line_count; i-- > 0;) {
         if (!is_shown(processes, lines, links, i))
             continue;
-        size_t *link = links[i].parent == none ? &first : &links[links[i].parent].child;
+        size_t *link = links[i].parent == NOWHERE ? &first : &links[links[i].parent].child;
         links[i].next = *link;
         *link = i;
     }
     return first;
 }
 
-static void put_lines(struct processes *processes, const struct line *lines,
-                      const struct links *links, size_t at)
-{
-    uint64_t bars = 0;
-    unsigned depth = 0;
-    processes->line_count = 0;
-    while (at != none) {
-        uint64_t bit = depth < LEVELS ? (uint64_t)1 << depth : 0;
-        bars = links[at].next != none ? bars | bit : bars & ~bit;
-        struct line *line = &processes->lines[processes->line_count++];
-        *line = lines[at];
-        line->depth = depth;
-        line->bars = bars;
-        if (links[at].child != none) {
-            at = links[at].child;
-            depth++;
-            continue;
-        }
-        while (at != none && links[at].next == none) {
-            at = links[at].parent;
-            depth--;
-        }
-        at = at == none ? none : links[at].next;
-    }
-}
-
 void tree_lines(struct processes *processes)
 {
     size_t count = processes->line_count;
     struct line *lines = malloc(count * sizeof *lines);
-    struct links *links = malloc(count * sizeof *links);
+    struct branch *links = malloc(count * sizeof *links);
+    struct place *places = malloc(count * sizeof *places);
     size_t *order = malloc(count * sizeof *order);
-    if (lines && links && order) {
+    if (lines && links && places && order) {
         memcpy(lines, processes->lines, count * sizeof *lines);
         find_parents(lines, count, links, order);
-        put_lines(processes, lines, links, link_lines(processes, lines, links));
+        size_t first = link_lines(processes, lines, links);
+        processes->line_count = branches_walk(links, first, places);
+        for (size_t i = 0; i < processes->line_count; i++) {
+            processes->lines[i] = lines[places[i].at];
+            processes->lines[i].depth = places[i].depth;
+            processes->lines[i].bars = places[i].bars;
+        }
     }
     free(lines);
     free(links);
+    free(places);
     free(order);
-}
-
-void tree_prefix(const struct line *line, bool utf8, int width, char *ret, size_t capacity)
-{
-    /* outer levels that do not fit are left out */
-    unsigned most = width > NAME_WIDTH ? (unsigned)(width - NAME_WIDTH) / INDENT : 0;
-    unsigned level = line->depth > most ? line->depth - most : 0;
-    size_t used = 0;
-    *ret = 0;
-    while (level++ < line->depth) {
-        bool more = level < LEVELS && line->bars >> level & 1, own = level == line->depth;
-        const char *fancy = own ? more ? "\u251c\u2500" : "\u2514\u2500" : more ? "\u2502 " : "  ";
-        const char *simple = own ? more ? "|-" : "`-" : more ? "| " : "  ";
-        if (used < capacity)
-            used += (size_t)snprintf(ret + used, capacity - used, "%s", utf8 ? fancy : simple);
-    }
 }
 
 /* ---- keys ---- */
@@ -220,9 +182,11 @@ bool tree_fold_key(struct processes *processes, int key, struct window *window)
         return true;
     case 'c':
         processes->branches = !processes->branches;
-        snprintf(window->message, sizeof window->message,
-                 "a filter shows the processes that match, %s",
-                 processes->branches ? "their parents and their children" : "and their parents");
+        window_report(
+            window,
+            processes->branches
+                ? "a filter shows the processes that match, their parents and their children"
+                : "a filter shows the processes that match, and their parents");
         return true;
     default:
         return false;

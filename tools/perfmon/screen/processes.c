@@ -157,21 +157,6 @@ static bool reserve(struct processes *processes, size_t count)
     return true;
 }
 
-/* Returns a process's texts; NULL: none. The tables of texts and of numbers have the processes in
- * the order of process numbers, but were not read at the same moment, so the search begins at *at,
- * the row after the last one found. */
-static const char *const *find_texts(const struct table *table, const char *name, size_t *at)
-{
-    for (size_t i = 0; table && i < table->row_count; i++) {
-        size_t row = (*at + i) % table->row_count;
-        if (!strcmp(table->rows[row].name, name)) {
-            *at = row + 1;
-            return &table->texts[row * TEXTS];
-        }
-    }
-    return NULL;
-}
-
 /* Sets the line's bytes read and written from Process IO. The object Process has these bytes only
  * if this user may read them for all processes. Both objects have the processes in the order of
  * process numbers, so the search begins at *at, the row after the last one found. */
@@ -205,7 +190,7 @@ void line_read(const struct processes *processes, const struct table *table, siz
 {
     size_t at = 0;
     fill_line(table, row, ret);
-    ret->texts = find_texts(model_table(processes->model, processes->texts), ret->name, &at);
+    ret->texts = table_texts(model_table(processes->model, processes->texts), ret->name, &at);
 }
 
 static void read_lines(struct processes *processes, const struct table *table)
@@ -219,7 +204,7 @@ static void read_lines(struct processes *processes, const struct table *table)
     for (size_t r = 0; r < table->row_count; r++) {
         struct line *line = &processes->lines[processes->line_count];
         fill_line(table, r, line);
-        line->texts = find_texts(details, line->name, &at);
+        line->texts = table_texts(details, line->name, &at);
         if (isnan(line->values[WRITTEN]))
             read_bytes(io, line, &io_at);
         /* _Total and Idle, whose number is 0, are not listed */
@@ -448,7 +433,7 @@ static void container_text(const struct processes *processes, const struct line 
         model_source(processes->model, processes->source, &source);
         if (!*source.name)
             gethostname(host, sizeof host - 1);
-        snprintf(ret, capacity, "(host %s)", *source.name ? source.name : host);
+        snprintf(ret, capacity, local("(host %s)"), *source.name ? source.name : host);
         return;
     }
     for (size_t i = 0; i < line->name_length && used + 1 < capacity; i++) {
@@ -459,28 +444,35 @@ static void container_text(const struct processes *processes, const struct line 
     ret[used] = 0;
 }
 
+/* Writes the line's name, of a control group its end. */
+static void name_text(const struct processes *processes, const struct line *line, int width,
+                      char *ret, size_t capacity)
+{
+    const char *name = local(line->name); /* such as "(none)" */
+    int length = (int)line->name_length;
+    if (processes->grouping == BY_CONTAINER && line->members)
+        container_text(processes, line, ret, capacity);
+    else if (name != line->name)
+        snprintf(ret, capacity, "%s", name);
+    else if (processes->grouping == BY_GROUP)
+        snprintf(ret, capacity, "%s", path_end(name, width));
+    else
+        snprintf(ret, capacity, "%.*s", length, name);
+}
+
 static void draw_line(const struct processes *processes, struct canvas *canvas, int row,
                       const struct layout *layout, const struct line *line)
 {
-    char text[TEXT_SIZE] = "", prefix[256], container[256];
+    char text[TEXT_SIZE] = "", prefix[256], name[PDH_MAX_INSTANCE_NAME];
     const char *mark = identities_have(&processes->marked, line->identity) ? "*" : "";
-    const char *name = line->name;
-    int length = (int)line->name_length;
-    if (processes->grouping == BY_GROUP) {
-        name = path_end(name, layout->name - 2);
-        length -= (int)(name - line->name);
-    } else if (processes->grouping == BY_CONTAINER && line->members) {
-        container_text(processes, line, container, sizeof container);
-        name = container;
-        length = (int)strlen(name);
-    }
-    tree_prefix(line, canvas->utf8, layout->name, prefix, sizeof prefix);
+    name_text(processes, line, layout->name - 2, name, sizeof name);
+    branch_prefix(line->depth, line->bars, canvas->utf8, layout->name, prefix, sizeof prefix);
     if (processes->grouping && line->members > 1)
         snprintf(text, sizeof text, " (%u)", line->members);
     else if (line->hidden)
         snprintf(text, sizeof text, " (+%u)", line->hidden);
-    canvas_print(canvas, row, 0, layout->name - 1, STYLE_PLAIN, "%s%s%.*s%s", prefix, mark, length,
-                 name, text);
+    canvas_print(canvas, row, 0, layout->name - 1, STYLE_PLAIN, "%s%s%s%s", prefix, mark, name,
+                 text);
     for (size_t c = 0; c < LINE_VALUES; c++) {
         if (!layout->number[c])
             continue;
@@ -670,7 +662,7 @@ static void open_selected(struct processes *processes, struct window *window)
         details_open(processes, line);
         window->view = VIEW_PROCESSES;
     } else {
-        snprintf(window->message, sizeof window->message, "only a single process has details");
+        window_report(window, "only a single process has details");
     }
 }
 
@@ -684,13 +676,7 @@ static bool look_key(struct processes *processes, int key, struct window *window
         return true;
     case 'F':
         follow(processes, key);
-        snprintf(window->message, sizeof window->message,
-                 "the selection stays on its process; Home ends that");
-        return true;
-    case '/':
-    case KEY_F(3):
-    case KEY_F(4):
-        processes->filter.open = true;
+        window_report(window, "the selection stays on its process; Home ends that");
         return true;
     case ESCAPE:
         processes->filter.text[0] = 0;
@@ -701,8 +687,8 @@ static bool look_key(struct processes *processes, int key, struct window *window
         return true;
     case 'K':
         processes->kernel = !processes->kernel;
-        snprintf(window->message, sizeof window->message, "kernel threads are %s",
-                 processes->kernel ? "shown" : "hidden");
+        window_report(window,
+                      processes->kernel ? "kernel threads are shown" : "kernel threads are hidden");
         return true;
     default:
         return false;
@@ -715,8 +701,8 @@ bool processes_key(struct processes *processes, int key, struct window *window)
         return true;
     if (processes->alone)
         return details_key(processes, key);
-    if (field_key(&processes->filter, key) || sort_key(processes, key) ||
-        tree_fold_key(processes, key, window))
+    if (field_key(&processes->filter, key) || field_search_key(&processes->filter, key) ||
+        sort_key(processes, key) || tree_fold_key(processes, key, window))
         return true;
     if (cursor_enter(&processes->cursor, key)) {
         open_selected(processes, window);

@@ -110,9 +110,6 @@ bool filter_matches(const struct filter *filter, const struct line *line);
 /* Puts the sorted lines below their parents, without those that are folded away or that the filter
  * does not keep. If there is no memory, the lines stay as they are. */
 void tree_lines(struct processes *processes);
-/* Writes the branches of the tree that stand before a line's name. `width`: width of the column of
- * names. */
-void tree_prefix(const struct line *line, bool utf8, int width, char *ret, size_t capacity);
 bool tree_fold_key(struct processes *processes, int key, struct window *window);
 
 /* ---- process-actions.c ---- */

@@ -27,6 +27,8 @@
  *
  * selections saved ones: lists of counters for the chart
  *
+ * branches   trees of processes, and of instances below their parents
+ *
  * tree       all objects, counters and instances, with explanations; adds to the chart
  *
  * object     the table of one object
@@ -95,6 +97,8 @@ void text_whole(double number, char out[TEXT_SIZE]);
 void text_percent(double number, char out[TEXT_SIZE]);
 void text_bytes(double bytes, char out[TEXT_SIZE]);
 void text_duration(double seconds, char out[TEXT_SIZE]);
+/* Writes a time, in 100 ns since 1601, by a format of strftime; "" if it is 0. */
+void text_time(int64_t time, const char *format, char *ret, size_t capacity);
 enum style style_of_percent(double percent);
 
 /* Writes why a table has no rows: what is recorded of its provider, or what PDH said of its
@@ -121,6 +125,33 @@ struct field {
 };
 /* Handles a key. False: the field is not open, and the key has another meaning. */
 bool field_key(struct field *field, int key);
+/* Opens the field if the key is one that searches. */
+bool field_search_key(struct field *field, int key);
+
+/* ---- branches.c ---- */
+#define NOWHERE ((size_t)-1)
+struct branch {
+    size_t parent, child, next; /* positions of the parent, the first child and the next sibling */
+    bool kept;                  /* of processes: the filter matches this one or one below it */
+};
+struct place {
+    size_t at; /* position of the branch; of a heading, that of its first child */
+    unsigned depth;
+    /* bit n: the ancestor of depth n, or the branch itself, is followed by a sibling */
+    uint64_t bars;
+    bool heading; /* a parent that has no position of its own */
+};
+/* Writes the places of a tree from the root `first` on; returns their number. */
+size_t branches_walk(const struct branch *branches, size_t first, struct place *ret);
+/* Puts instances below their parents, in the order of the names, and with `headings` makes headings
+ * for parents that are no instances. Returns the number of places, which are to be freed; 0: no
+ * memory. */
+size_t branches_of_names(const char *const *names, size_t count, bool headings, struct place **ret);
+/* Writes the lines of the tree that stand before a name in a column of this width. */
+void branch_prefix(unsigned depth, uint64_t bars, bool utf8, int width, char *ret, size_t capacity);
+/* Returns the length of the parent's name in an instance's name such as "parent/own"; 0: none. */
+size_t parent_length(const char *name);
+const char *own_name(const char *name);
 
 /* ---- views ---- */
 /* Selections of counters that the user saved under a name. */
@@ -148,7 +179,6 @@ struct machine {
     bool at;                  /* `files` is a set that is shown at one time */
     struct overview *overview;
     struct processes *processes;
-    struct chart *chart;
     struct tree *tree;     /* NULL until the tree is first shown */
     struct object *object; /* NULL until an object is chosen */
 };
@@ -193,6 +223,7 @@ struct window {
     struct machine *machines, *now; /* all machines, and the machine that is shown */
     size_t machine_count;
     struct cursor machine_cursor;
+    struct chart *chart; /* of all machines */
     struct selections selections;
     struct settings_view settings;
     struct sets_view sets;
@@ -251,19 +282,22 @@ const struct field *processes_filter(const struct processes *processes);
  * here. */
 bool processes_key(struct processes *processes, int key, struct window *window);
 
-struct chart *chart_new(struct model *model, size_t source);
+/* `named`: the machine is shown before each path. */
+struct chart *chart_new(struct model *model, bool named);
 void chart_free(struct chart *chart);
-bool chart_add(struct chart *chart, const char *path);
+bool chart_add(struct chart *chart, size_t source, const char *path);
 /* Removes all counters. */
 void chart_clear(struct chart *chart);
+/* True once the texts among the counters have been read. */
+bool chart_ready(struct chart *chart);
 /* Shows the counters as a report from now on. */
 void chart_report(struct chart *chart);
 /* Finds the chart's lines; returns their number. */
 size_t chart_lines(struct chart *chart);
 /* Writes "PATH: VALUE" for a line that chart_lines found. */
 void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity);
-/* Returns the path of the `at`-th counter that was added; NULL: fewer were added. */
-const char *chart_path(const struct chart *chart, size_t at);
+/* Writes the path of the `at`-th counter that was added; false: fewer were added. */
+bool chart_path(const struct chart *chart, size_t at, char *ret, size_t capacity);
 void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last);
 bool chart_key(struct chart *chart, int key, struct window *window);
 
@@ -340,7 +374,7 @@ bool machine_begin(struct machine *machine, struct model *model, const char *nam
 void machine_end(struct machine *machine);
 /* Frees what has names of counters in the language of before. */
 void machine_forget(struct machine *machine);
-/* Returns the machine's name, or that of this host or of the capture. */
+/* Returns the machine's name, or that of the capture or of this host. */
 const char *machine_title(const struct machine *machine);
 void machines_draw(struct window *window, struct canvas *canvas, int row, int last);
 bool machines_key(struct window *window, int key);
@@ -350,8 +384,18 @@ bool machines_key(struct window *window, int key);
 int plain_run(struct window *window);
 
 /* ---- window.c ---- */
+/* Set the message in the bottom line, or add to it, in the user's language if there is a
+ * translation of `format`. */
+void window_report(struct window *window, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void window_append(struct window *window, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Returns the next shorter or longer interval between samples. */
 double window_seconds(double seconds, bool shorter);
+/* Adds a counter to the chart, for the machine in the path or else the machine that is shown. */
+bool window_add_counter(struct window *window, const char *path);
+/* Adds a counter that was chosen, with `all` for all machines, and says so. */
+void window_choose_counter(struct window *window, const char *path, bool all);
 /* Shows the table of the object `of`. */
 void window_open_object(struct window *window, const struct catalogue_object *of,
                         const char *instances);
@@ -362,9 +406,10 @@ struct window_options {
     int64_t at;            /* `files` is a set to be shown at this local time; 0: it is not */
     char **paths;          /* counters to chart */
     size_t path_count;
-    const struct catalogue_object *object; /* the object whose table is shown first; NULL: none */
-    const char *instances;                 /* pattern of that object's instances; NULL: all */
-    double seconds;                        /* 0: not given */
+    struct catalogue **objects; /* for each machine the object whose table is shown; NULL: none */
+    const char *instances;      /* pattern of that object's instances; NULL: all */
+    bool several;               /* the capture has several machines */
+    double seconds;             /* 0: not given */
     bool colours, utf8, braille, plain;
     bool chart; /* the chart is shown first */
 };

@@ -33,8 +33,8 @@ static bool write_selection(const char *name, const struct chart *chart)
     struct config_file file;
     if (!selection_path(name, path) || !config_begin(&file, path))
         return false;
-    for (size_t i = 0; chart_path(chart, i); i++)
-        fprintf(file.file, "%s\n", chart_path(chart, i));
+    for (size_t i = 0; chart_path(chart, i, path, sizeof path); i++)
+        fprintf(file.file, "%s\n", path);
     return config_end(&file);
 }
 
@@ -67,7 +67,7 @@ bool selections_draw(struct selections *selections, struct canvas *canvas, int r
         return false;
     cursor_fit(&selections->cursor, selections->names.count, (size_t)(last - row - 1));
     canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE,
-                "Saved selections   Enter: open   x: delete   Escape: back to the chart");
+                local("Saved selections   Enter: open   x: delete   Escape: back to the chart"));
     selections->cursor.row = row + 1;
     for (size_t i = selections->cursor.first; i < selections->names.count && ++row < last; i++) {
         canvas_text(canvas, row, 2, canvas->columns - 2, STYLE_PLAIN, selections->names.texts[i]);
@@ -79,7 +79,7 @@ bool selections_draw(struct selections *selections, struct canvas *canvas, int r
 
 static void report(struct window *window, const char *what, const char *name)
 {
-    snprintf(window->message, sizeof window->message, "%s %s: %s", what, name, strerror(errno));
+    window_report(window, "%s %s: %s", local(what), name, strerror(errno));
 }
 
 static void save(struct selections *selections, struct window *window)
@@ -89,10 +89,10 @@ static void save(struct selections *selections, struct window *window)
     if (!*name)
         return;
     if (*name == '.' || strchr(name, '/'))
-        snprintf(window->message, sizeof window->message,
-                 "a name of a selection has no / and does not begin with a dot: %s", name);
-    else if (write_selection(name, window->now->chart) && selection_path(name, path))
-        snprintf(window->message, sizeof window->message, "saved in %s", path);
+        window_report(window, "a name of a selection has no / and does not begin with a dot: %s",
+                      name);
+    else if (write_selection(name, window->chart) && selection_path(name, path))
+        window_report(window, "saved in %s", path);
     else
         report(window, "not saved:", name);
 }
@@ -105,11 +105,11 @@ static void open_selected(struct selections *selections, struct window *window)
     if (!selection_path(name, path) || !text_list_read(&paths, path)) {
         report(window, "not read:", name);
     } else {
-        chart_clear(window->now->chart);
+        chart_clear(window->chart);
         for (size_t i = 0; i < paths.count; i++)
-            chart_add(window->now->chart, paths.texts[i]);
-        snprintf(window->message, sizeof window->message, "%zu counter%s of %s", paths.count,
-                 paths.count == 1 ? "" : "s", name);
+            window_add_counter(window, paths.texts[i]);
+        window_report(window, paths.count == 1 ? "%zu counter of %s" : "%zu counters of %s",
+                      paths.count, name);
     }
     text_list_done(&paths);
     selections->listed = false;
@@ -122,7 +122,7 @@ static void delete_selected(struct selections *selections, struct window *window
     if (!selection_path(name, path) || unlink(path))
         report(window, "not deleted:", name);
     else
-        snprintf(window->message, sizeof window->message, "deleted %s", path);
+        window_report(window, "deleted %s", path);
     read_names(selections);
 }
 
@@ -158,8 +158,8 @@ bool selections_key(struct selections *selections, int key, struct window *windo
         selections->cursor.at = 0;
         selections->listed = selections->names.count > 0;
         if (!selections->listed)
-            snprintf(window->message, sizeof window->message,
-                     "there are no saved selections: W saves the counters of the chart");
+            window_report(window,
+                          "there are no saved selections: W saves the counters of the chart");
     } else {
         return false;
     }

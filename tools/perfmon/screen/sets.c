@@ -54,7 +54,7 @@ static void run_logman(struct window *window, enum sets_purpose purpose, const c
         return;
     close(ends[0]);
     sets->child = 0;
-    snprintf(window->message, sizeof window->message, "logman: %s", strerror(error));
+    window_report(window, "logman: %s", strerror(error));
 }
 
 static void query(struct window *window)
@@ -87,8 +87,7 @@ static void take_answer(struct window *window, int state)
     }
     for (char *at = sets->text; (at = strchr(at, '\n'));)
         *at = at[1] ? ' ' : 0;
-    snprintf(window->message, sizeof window->message, "%s",
-             *sets->text || good ? text_seen(sets->text) : "logman failed");
+    window_report(window, "%s", *sets->text || good ? text_seen(sets->text) : "logman failed");
     if (sets->purpose == SETS_CHANGE)
         query(window);
 }
@@ -123,17 +122,18 @@ static void create(struct window *window)
 {
     char path[CONFIG_PATH_SIZE];
     struct config_file file;
-    const struct chart *chart = window->now->chart;
+    const struct chart *chart = window->chart;
     if (!*window->sets.name.text)
         return;
     if (!config_path("new-set.txt", path) || !config_begin(&file, path)) {
-        snprintf(window->message, sizeof window->message, "new-set.txt: %s", strerror(errno));
+        window_report(window, "new-set.txt: %s", strerror(errno));
         return;
     }
-    for (size_t i = 0; chart_path(chart, i); i++)
-        fprintf(file.file, "%s\n", chart_path(chart, i));
+    char counter[PDH_MAX_COUNTER_PATH];
+    for (size_t i = 0; chart_path(chart, i, counter, sizeof counter); i++)
+        fprintf(file.file, "%s\n", counter);
     if (!config_end(&file))
-        snprintf(window->message, sizeof window->message, "%s: %s", path, strerror(errno));
+        window_report(window, "%s: %s", path, strerror(errno));
     else
         run_logman(
             window, SETS_CHANGE,

@@ -137,7 +137,7 @@ void settings_read(struct settings *settings, char *problem, size_t capacity)
     size_t used = 0, number = 1, length;
     *problem = 0;
     if (!text && errno != ENOENT && errno != ENOTDIR)
-        snprintf(problem, capacity, "the settings are not used, nor written: %s: %s", path,
+        snprintf(problem, capacity, local("the settings are not used, nor written: %s: %s"), path,
                  strerror(errno));
     for (const char *line = text; line && *line;
          line += length + (line[length] == '\n'), number++) {
@@ -148,8 +148,8 @@ void settings_read(struct settings *settings, char *problem, size_t capacity)
         if (used < capacity)
             used += (size_t)snprintf(problem + used, capacity - used, "%s%s:%zu: %s: %.*s",
                                      used ? "; " : "", path, number,
-                                     row == SETTINGS ? "there is no such setting"
-                                                     : "this is no value of the setting",
+                                     local(row == SETTINGS ? "there is no such setting"
+                                                           : "this is no value of the setting"),
                                      (int)length, line);
     }
     free(text);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { KILO = 1000, KIBI = 1024, MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
@@ -71,6 +72,15 @@ void text_duration(double seconds, char out[TEXT_SIZE])
         snprintf(out, TEXT_SIZE, "%d:%02d:%02d", hours, minutes, (int)(whole % MINUTE));
 }
 
+void text_time(int64_t time, const char *format, char *ret, size_t capacity)
+{
+    time_t seconds = (time_t)(time / 10000000 - 11644473600);
+    struct tm parts;
+    *ret = 0;
+    if (time && localtime_r(&seconds, &parts))
+        strftime(ret, capacity, format, &parts);
+}
+
 void text_reason(struct model *model, const struct table *table, char out[REASON_SIZE])
 {
     const struct column *column = table ? table->columns : NULL;
@@ -80,8 +90,8 @@ void text_reason(struct model *model, const struct table *table, char out[REASON
     model_want(model, table->id);
     const char *path = column->path, *end = strpbrk(path + 1, "(\\");
     if (column->why && end)
-        snprintf(out, REASON_SIZE, "%.*s does not answer: it %s", (int)(end - path - 1), path + 1,
-                 column->why);
+        snprintf(out, REASON_SIZE, local("%.*s does not answer: it %s"), (int)(end - path - 1),
+                 path + 1, column->why);
     else
         snprintf(out, REASON_SIZE, "%s: %s", path,
                  pdh_message(column->status       ? column->status

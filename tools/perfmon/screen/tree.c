@@ -17,6 +17,8 @@ enum { NOTHING = -1 };
 /* A row of the tree: an object, one of its counters, or one of the instances for that counter. */
 struct node {
     int object, counter, instance;
+    /* of an instance: its place in the tree; `heading`: only a parent, of the instance */
+    struct place place;
 };
 
 struct tree {
@@ -61,7 +63,7 @@ static void add_node(struct tree *tree, int object, int counter, int instance)
         tree->nodes = nodes;
         tree->capacity = capacity;
     }
-    tree->nodes[tree->count++] = (struct node){object, counter, instance};
+    tree->nodes[tree->count++] = (struct node){object, counter, instance, {0}};
 }
 
 static void add_counter(struct tree *tree, const struct catalogue_object *object, int o, int c)
@@ -69,8 +71,15 @@ static void add_counter(struct tree *tree, const struct catalogue_object *object
     add_node(tree, o, c, NOTHING);
     if (tree->open_object != o || tree->open_counter != c)
         return;
-    for (size_t i = 0; i < object->instance_count && i < INSTANCES_SHOWN; i++)
-        add_node(tree, o, c, (int)i);
+    struct place *places;
+    size_t count = branches_of_names(object->instances, object->instance_count, true, &places);
+    for (size_t i = 0, before; i < count && i < INSTANCES_SHOWN; i++) {
+        before = tree->count;
+        add_node(tree, o, c, (int)places[i].at);
+        if (tree->count > before)
+            tree->nodes[before].place = places[i];
+    }
+    free(places);
 }
 
 /* Makes the rows: in a search the counters that match; else the objects, and the children of the
@@ -96,29 +105,50 @@ static void make_nodes(struct tree *tree)
     }
 }
 
-/* Takes over the instances that the visible objects have now; the selection stays on the same
- * instance. */
-static void renew_instances(struct tree *tree)
+/* Returns the name of an instance or heading in the tree, and its length. */
+static const char *instance_name(const struct tree *tree, const struct node *node, int *ret_length)
 {
-    char name[PDH_MAX_INSTANCE_NAME] = "";
-    struct node at = {NOTHING, NOTHING, NOTHING};
+    const char *name =
+        catalogue_object(tree->catalogue, (size_t)node->object)->instances[node->instance];
+    *ret_length = (int)(node->place.heading ? parent_length(name) : strlen(name));
+    return name;
+}
+
+/* Selects the row of the same instance as `at`, with this name; of several, the nearest one. */
+static void select_again(struct tree *tree, const struct node *at, const char *name, int length)
+{
+    size_t old = tree->cursor.at, least = tree->count;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct node *node = &tree->nodes[i];
+        size_t distance = i < old ? old - i : i - old;
+        int other;
+        if (distance < least && node->instance != NOTHING && node->object == at->object &&
+            node->place.heading == at->place.heading &&
+            !strncmp(instance_name(tree, node, &other), name, (size_t)length) && other == length) {
+            tree->cursor.at = i;
+            least = distance;
+        }
+    }
+}
+
+/* Takes over the instances that the visible objects have now, and makes the rows; the selection
+ * stays on the same instance. */
+static void renew_nodes(struct tree *tree)
+{
+    char name[PDH_MAX_INSTANCE_NAME];
+    struct node at = {NOTHING, NOTHING, NOTHING, {0}};
     struct cursor *cursor = &tree->cursor;
+    int length = 0;
     if (cursor->at < tree->count)
         at = tree->nodes[cursor->at];
     if (at.instance != NOTHING)
-        snprintf(name, sizeof name, "%s",
-                 catalogue_object(tree->catalogue, (size_t)at.object)->instances[at.instance]);
-    for (size_t i = cursor->first; i < tree->count && i < cursor->first + cursor->page; i++) {
-        int o = tree->nodes[i].object;
-        bool seen = i > cursor->first && tree->nodes[i - 1].object == o;
-        if (seen || !catalogue_watch(tree->catalogue, (size_t)o) || !*name || o != at.object)
-            continue;
-        const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)o);
-        size_t first = cursor->at - (size_t)at.instance; /* the node of instance 0 */
-        for (size_t n = 0; n < object->instance_count && n < INSTANCES_SHOWN; n++)
-            if (!strcmp(object->instances[n], name))
-                cursor->at = first + n;
-    }
+        snprintf(name, sizeof name, "%s", instance_name(tree, &at, &length));
+    for (size_t i = cursor->first; i < tree->count && i < cursor->first + cursor->page; i++)
+        if (i == cursor->first || tree->nodes[i - 1].object != tree->nodes[i].object)
+            catalogue_watch(tree->catalogue, (size_t)tree->nodes[i].object);
+    make_nodes(tree);
+    if (at.instance != NOTHING)
+        select_again(tree, &at, name, length);
 }
 
 /* ---- drawing ---- */
@@ -136,21 +166,31 @@ static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
                         local("does not answer"));
         else if (!object->single)
             canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
-                         "%zu instance%s", object->instance_count,
-                         object->instance_count == 1 ? "" : "s");
+                         object->instance_count == 1 ? "%zu instance" : "%zu instances",
+                         object->instance_count);
     } else if (node->instance == NOTHING) {
         const struct catalogue_counter *counter = &object->counters[node->counter];
         const char *type = counter->unit.type.name;
         int used = canvas_text(canvas, row, 4, canvas->columns - 4, STYLE_PLAIN, counter->name);
         if (counter->raw)
             canvas_print(canvas, row, 6 + used, canvas->columns - 6 - used, STYLE_WEAK, "%s%s",
-                         counter->text ? "text" : "raw: ",
+                         counter->text ? local("text") : local("raw: "),
                          counter->text ? ""
                          : type        ? type
-                                       : "a type without a name");
+                                       : local("a type without a name"));
     } else {
-        canvas_print(canvas, row, 8, canvas->columns - 8, STYLE_PLAIN, "%s",
-                     object->instances[node->instance]);
+        char prefix[256];
+        const struct place *place = &node->place;
+        int length;
+        const char *name = instance_name(tree, node, &length);
+        branch_prefix(place->depth, place->bars, canvas->utf8, canvas->columns / 2, prefix,
+                      sizeof prefix);
+        if (place->depth) {
+            length -= (int)(own_name(name) - name);
+            name = own_name(name);
+        }
+        canvas_print(canvas, row, 8, canvas->columns - 8, STYLE_PLAIN, "%s%.*s", prefix, length,
+                     name);
     }
 }
 
@@ -163,7 +203,7 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
     const char *explain =
         node->counter == NOTHING ? object->explain : object->counters[node->counter].explain;
     char why[REASON_SIZE];
-    snprintf(why, sizeof why, "It %s", object->why ? object->why : "");
+    snprintf(why, sizeof why, local("It %s"), object->why ? object->why : "");
     for (int c = 0; c < canvas->columns; c++)
         canvas_put(canvas, row, c, STYLE_WEAK, canvas->utf8 ? 0x2500 : L'-');
     canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
@@ -175,19 +215,17 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
 {
     size_t ready, count = catalogue_count(tree->catalogue, &ready);
-    renew_instances(tree);
-    make_nodes(tree);
+    renew_nodes(tree);
     if (tree->filter.open || *tree->filter.text)
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, local("search: %s%s"),
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s",
                      tree->filter.text, tree->filter.open ? "_" : "");
     else if (ready < count || !count)
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK,
-                     local("reading %zu of %zu objects"), ready, count);
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK, "reading %zu of %zu objects",
+                     ready, count);
     else
-        canvas_print(
-            canvas, row, 0, canvas->columns, STYLE_WEAK,
-            local("%zu objects   / search   right: open   Enter: add to the chart   o: table"),
-            count);
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK,
+                     "%zu objects   / search   right: open   Enter: add to the chart   o: table",
+                     count);
     int end = last - row > 2 * EXPLAIN_LINES ? last - EXPLAIN_LINES : last;
     cursor_fit(&tree->cursor, tree->count, end - row > 1 ? (size_t)(end - row - 1) : 1);
     tree->cursor.row = row + 1;
@@ -232,24 +270,20 @@ static void close_node(struct tree *tree)
 }
 
 /* Adds the counter to the chart, for all instances or for the selected one. */
-static void add_selected(struct tree *tree, struct window *window)
+static void add_selected(struct tree *tree, struct window *window, bool all)
 {
-    char path[PDH_MAX_COUNTER_PATH];
+    char path[PDH_MAX_COUNTER_PATH], name[PDH_MAX_INSTANCE_NAME];
     const struct node *node = &tree->nodes[tree->cursor.at];
     if (node->counter == NOTHING) {
         open_node(tree, node);
         return;
     }
     const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)node->object);
-    const char *instance = node->instance == NOTHING ? "*" : object->instances[node->instance];
-    if (object->single)
-        snprintf(path, sizeof path, "\\%s\\%s", object->name, object->counters[node->counter].name);
-    else
-        snprintf(path, sizeof path, "\\%s(%s)\\%s", object->name, instance,
-                 object->counters[node->counter].name);
-    bool added = chart_add(window->now->chart, path);
-    snprintf(window->message, sizeof window->message, added ? "added %s" : "no memory for %s",
-             path);
+    int length = 1;
+    const char *instance = node->instance == NOTHING ? "*" : instance_name(tree, node, &length);
+    snprintf(name, sizeof name, "%.*s%s", length, instance, node->place.heading ? "/*" : "");
+    catalogue_path(object, name, object->counters[node->counter].name, path, sizeof path);
+    window_choose_counter(window, path, all);
 }
 
 static void open_table(const struct tree *tree, struct window *window)
@@ -259,14 +293,14 @@ static void open_table(const struct tree *tree, struct window *window)
     if (object->counter_count)
         window_open_object(window, object, NULL);
     else
-        snprintf(window->message, sizeof window->message, "%s does not answer", object->name);
+        window_report(window, "%s does not answer", object->name);
 }
 
 /* Handles the keys for the selected row. */
 static bool node_key(struct tree *tree, int key, struct window *window)
 {
-    if (key == 'a' || cursor_enter(&tree->cursor, key))
-        add_selected(tree, window);
+    if (key == 'a' || key == 'A' || cursor_enter(&tree->cursor, key))
+        add_selected(tree, window, key == 'A');
     else if (key == KEY_RIGHT || key == 'l')
         open_node(tree, &tree->nodes[tree->cursor.at]);
     else if (key == KEY_LEFT)
@@ -289,11 +323,7 @@ bool tree_key(struct tree *tree, int key, struct window *window)
         return true;
     if (tree->cursor.at < tree->count && node_key(tree, key, window))
         return true;
-    if (key == '/' || key == KEY_F(3) || key == KEY_F(4))
-        tree->filter.open = true;
-    else if (key == ESCAPE)
+    if (key == ESCAPE)
         tree->filter.text[0] = 0;
-    else
-        return false;
-    return true;
+    return key == ESCAPE || field_search_key(&tree->filter, key);
 }

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <search.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -37,13 +38,8 @@ static const char *const view_names[VIEWS] = {"1 overview", "2 processes", "3 ch
 static void clock_text(const struct window *window, char *ret, size_t capacity)
 {
     struct model_source source;
-    struct tm parts;
     model_source(window->model, window->now->source, &source);
-    time_t seconds = (time_t)(source.time / 10000000 - 11644473600);
-    *ret = 0;
-    if (!source.time || !localtime_r(&seconds, &parts))
-        return;
-    strftime(ret, capacity, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
+    text_time(source.time, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", ret, capacity);
 }
 
 /* Drops the last facts until the text fits, so that none is cut. */
@@ -78,6 +74,29 @@ static void draw_top(const struct window *window, struct canvas *canvas)
     canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
 }
 
+static void put_message(struct window *window, size_t used, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static void put_message(struct window *window, size_t used, const char *format, va_list args)
+{
+    vsnprintf(window->message + used, sizeof window->message - used, local(format), args);
+}
+
+void window_report(struct window *window, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_message(window, 0, format, args);
+    va_end(args);
+}
+
+void window_append(struct window *window, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_message(window, strlen(window->message), format, args);
+    va_end(args);
+}
+
 /* Writes the first line of what a capture lost, and how many others there are. */
 static void describe_loss(const char *lines, char *ret, size_t capacity)
 {
@@ -86,8 +105,8 @@ static void describe_loss(const char *lines, char *ret, size_t capacity)
         others++;
     int used = snprintf(ret, capacity, "%.*s", (int)strcspn(lines, "\n"), lines);
     if (others && used > 0 && (size_t)used < capacity)
-        snprintf(ret + used, capacity - (size_t)used, " (%d more, printed when perfmon ends)",
-                 others);
+        snprintf(ret + used, capacity - (size_t)used,
+                 local(" (%d more, printed when perfmon ends)"), others);
 }
 
 /* Writes why no new samples arrive, or what a capture lost. False: samples do arrive. */
@@ -259,13 +278,14 @@ static const struct {
     {"", ""},
     {"Counters", ""},
     {"/", "search names and explanations; also cpu, mem, net, load"},
-    {"right, left", "open, close; Enter adds the counter or instance to the chart"},
+    {"right, left", "open, close; Enter adds the counter or instance to the chart, A of all machines"},
     {"o", "the table of the selected object"},
     {"", ""},
     {"Table of an object", ""},
     {"right, left", "sort by another column; i reverses the order"},
     {"/", "show only lines with all these words"},
     {"Enter", "add the counter of the line to the chart"},
+    {"t", "instances below their parents, as threads below processes"},
     {"Escape", "show all lines again; then back to the counters"},
 };
 /* clang-format on */
@@ -339,7 +359,7 @@ static void draw(struct window *window, struct canvas *canvas)
     else if (window->view == VIEW_PROCESSES)
         processes_view(window->now->processes, canvas, 1, last);
     else if (window->view == VIEW_CHART && !selections_draw(&window->selections, canvas, 1, last))
-        chart_draw(window->now->chart, canvas, 1, last);
+        chart_draw(window->chart, canvas, 1, last);
     else if (window->view == VIEW_MACHINES)
         machines_draw(window, canvas, 1, last);
     else if (window->view == VIEW_OBJECT)
@@ -361,6 +381,27 @@ void window_open_object(struct window *window, const struct catalogue_object *of
         object_free(window->now->object);
     window->now->object = object;
     window->view = VIEW_OBJECT;
+}
+
+bool window_add_counter(struct window *window, const char *path)
+{
+    const char *name = path + strspn(path, "\\"), *rest = strchr(name, '\\');
+    for (size_t i = 0; name == path + 2 && rest && i < window->machine_count; i++) {
+        const char *machine = window->machines[i].name;
+        size_t skipped = machine ? strspn(machine, "\\") : 0;
+        if (machine && strlen(machine + skipped) == (size_t)(rest - name) &&
+            !strncasecmp(machine + skipped, name, (size_t)(rest - name)))
+            return chart_add(window->chart, window->machines[i].source, rest);
+    }
+    return chart_add(window->chart, window->now->source, path);
+}
+
+void window_choose_counter(struct window *window, const char *path, bool all)
+{
+    bool added = all || window_add_counter(window, path);
+    for (size_t i = 0; all && i < window->machine_count; i++)
+        added &= chart_add(window->chart, window->machines[i].source, path);
+    window_report(window, added ? "added %s" : "no memory for %s", path);
 }
 
 double window_seconds(double seconds, bool shorter)
@@ -430,8 +471,7 @@ static void take_click(struct window *window)
 static void choose_view(struct window *window, int key)
 {
     if (key == '1' + VIEW_OBJECT && !window->now->object)
-        snprintf(window->message, sizeof window->message,
-                 "o opens the table of an object that is selected in 4 counters");
+        window_report(window, "o opens the table of an object that is selected in 4 counters");
     else if (key >= '1' && key < '1' + VIEWS)
         window->view = key - '1';
     else if (key == 'a' || key == KEY_IC || (key == ESCAPE && window->view == VIEW_OBJECT))
@@ -453,7 +493,7 @@ static bool take_view_key(struct window *window, int key)
     if (window->sets.open || window->sets.name.open)
         return sets_key(window, key);
     return window->view == VIEW_CHART ? selections_key(&window->selections, key, window) ||
-                                            chart_key(now->chart, key, window)
+                                            chart_key(window->chart, key, window)
            : window->view == VIEW_MACHINES ? machines_key(window, key)
            : window->view == VIEW_OBJECT   ? object_key(now->object, key, window)
            : window->view == VIEW_TREE     ? now->tree && tree_key(now->tree, key, window)
@@ -478,12 +518,12 @@ static bool change_key(struct window *window, int key)
         set_seconds(window, window_seconds(window->seconds, key == 's'));
     } else if (key == 'L') {
         set_language(window, language_next());
-        snprintf(window->message, sizeof window->message, "%s", language_name(window->language));
+        window_report(window, "%s", language_name(window->language));
     } else if (key == 'C') {
         set_palette(window, !window->palette);
-        snprintf(window->message, sizeof window->message, "%s",
-                 window->palette ? "colours for colour-blind people, with marks in bars"
-                                 : "the usual colours");
+        window_report(window, window->palette
+                                  ? "colours for colour-blind people, with marks in bars"
+                                  : "the usual colours");
     } else {
         return false;
     }
@@ -584,16 +624,6 @@ static bool read_parts(const char *path, union path_parts *ret)
     return PdhParseCounterPathA(path, &ret->path, &size, 0) == 0;
 }
 
-static bool has_several_machines(const char *files)
-{
-    DWORD size = 0;
-    PdhEnumMachinesA(files, NULL, &size);
-    char *list = calloc(1, size + 2);
-    bool several = list && !PdhEnumMachinesA(files, list, &size) && *list && list[strlen(list) + 1];
-    free(list);
-    return several;
-}
-
 /* Writes a path that was found for `pattern`: with the pattern's instances in place of the
  * instance, so that one path has all of them. */
 static void chart_path_of(const char *found, const char *pattern, bool machine, char *ret,
@@ -623,15 +653,44 @@ static void add_found(struct window *window, const struct window_options *option
                       const char *pattern, const char *list)
 {
     void *seen = NULL;
-    bool machine = options->files && has_several_machines(options->files);
+    bool machine = options->several && !window->now->name;
     for (const char *at = list; *at; at += strlen(at) + 1) {
         char shown[PDH_MAX_COUNTER_PATH];
         chart_path_of(at, pattern, machine, shown, sizeof shown);
         char *path = tfind(shown, &seen, compare_paths) ? NULL : strdup(shown);
         if (path && tsearch(path, &seen, compare_paths))
-            chart_add(window->now->chart, path);
+            chart_add(window->chart, window->now->source, path);
     }
     tdestroy(seen, free);
+}
+
+/* Writes the path with the machine of a capture before it. */
+static void machine_path(const struct machine *machine, const char *path, char *ret, size_t size)
+{
+    const char *name = machine->files && machine->name ? machine->name : "";
+    snprintf(ret, size, "%s%s%s", *name && *name != '\\' ? "\\\\" : "", name, path);
+}
+
+/* Returns the paths that fit a path, to be freed, and notes what of a capture is not among them.
+ * NULL: none. */
+static char *expand(struct window *window, const struct window_options *options, const char *path,
+                    DWORD flags)
+{
+    char full[2 * PDH_MAX_COUNTER_PATH];
+    const char *files = options->at ? NULL : options->files;
+    DWORD size = 0;
+    flags |= files ? OPL_EXPAND_AS_RECORDED : PDH_NOEXPANDINSTANCES;
+    machine_path(window->now, path, full, sizeof full);
+    PDH_STATUS status = PdhExpandWildCardPathA(files, full, NULL, &size, flags);
+    char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
+    if (list)
+        status = PdhExpandWildCardPathA(files, full, list, &size, flags);
+    if (files)
+        model_add_loss(window->model, window->now->source, opl_capture_unshown());
+    if (!status)
+        return list;
+    free(list);
+    return NULL;
 }
 
 /* Adds the counters of a path, in which the counter may be a pattern, too. Called before anything
@@ -639,46 +698,40 @@ static void add_found(struct window *window, const struct window_options *option
  * machine's, because PDH would read all of its captures. */
 static void add_paths(struct window *window, const struct window_options *options, const char *path)
 {
-    const char *files = options->at ? NULL : options->files;
-    DWORD size = 0, flags = files ? OPL_EXPAND_AS_RECORDED : PDH_NOEXPANDINSTANCES;
-    PDH_STATUS status = PdhExpandWildCardPathA(files, path, NULL, &size, flags);
-    char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
-    if (list)
-        status = PdhExpandWildCardPathA(files, path, list, &size, flags);
-    if (files)
-        model_add_loss(window->model, window->now->source, opl_capture_unshown());
-    if (strchr(path, '*') && list && !status && (*list || !options->path_count))
+    char *list = expand(window, options, path, 0);
+    if (strchr(path, '*') && list && (*list || !options->path_count))
         add_found(window, options, path, list);
-    else
-        chart_add(window->now->chart, path); /* the chart shows why this path has no values */
+    else /* the chart shows why this path has no values */
+        chart_add(window->chart, window->now->source, path);
     free(list);
 }
 
 /* Adds the machine and the counters that are charted first; if only the table of an object is
  * printed, adds only that table. */
-static bool add_machine(struct window *window, const struct window_options *options,
-                        const char *name, bool print)
+static bool add_machine(struct window *window, const struct window_options *options, size_t number,
+                        bool print)
 {
     static const char processor[] = "\\Processor(_Total)\\% Processor Time";
-    static const char everything[] = "\\\\*\\*(*)\\*";
+    const char *name = options->machines[number];
+    struct catalogue *of = options->objects ? options->objects[number] : NULL;
     window->now = &window->machines[window->machine_count++];
-    if (!machine_begin(window->now, window->model, name, options, !print || !options->object))
+    if (!machine_begin(window->now, window->model, name, options, !print || !options->objects))
         return false;
-    if (options->object) {
+    if (options->objects) {
+        const struct catalogue_object *object = catalogue_object(of ? of : *options->objects, 0);
+        window_open_object(window, object, options->instances);
         char path[PDH_MAX_COUNTER_PATH];
-        DWORD size = 0;
-        snprintf(path, sizeof path, "\\%s\\*", options->object->name);
-        if (options->files && !options->at &&
-            PdhExpandWildCardPathA(options->files, path, NULL, &size, PDH_NOEXPANDCOUNTERS))
-            model_add_loss(window->model, window->now->source, opl_capture_unshown());
-        window_open_object(window, options->object, options->instances);
+        snprintf(path, sizeof path, "\\%s\\*", object->name);
+        if (options->files && !options->at)
+            free(expand(window, options, path, PDH_NOEXPANDCOUNTERS));
     }
-    if (options->object && (print || !window->now->object))
+    if (options->objects && (print || !window->now->object))
         return window->now->object;
     for (size_t i = 0; i < options->path_count; i++)
         add_paths(window, options, options->paths[i]);
+    bool capture = options->files && !options->at;
     if (!options->path_count)
-        add_paths(window, options, options->files && !options->at ? everything : processor);
+        add_paths(window, options, !capture ? processor : name ? "\\*(*)\\*" : "\\\\*\\*(*)\\*");
     return true;
 }
 
@@ -690,17 +743,20 @@ static bool window_begin(struct window *window, const struct window_options *opt
                               .utf8 = options->utf8,
                               .model = model_new(seconds),
                               .machines = calloc(options->machine_count, sizeof *window->machines)};
-    if (!window->model || !window->machines)
+    if (window->model)
+        window->chart = chart_new(window->model, options->machine_count > 1);
+    if (!window->chart || !window->machines)
         return false;
     for (size_t i = 0; i < options->machine_count; i++)
-        if (!add_machine(window, options, options->machines[i], print))
+        if (!add_machine(window, options, i, print))
             return false;
     window->now = window->machines;
-    window->view = options->machine_count > 1 ? VIEW_MACHINES
-                   : options->object          ? VIEW_OBJECT
-                   : options->path_count || (options->files && !options->at) || options->chart
-                       ? VIEW_CHART
-                       : VIEW_OVERVIEW;
+    bool capture = options->files && !options->at;
+    window->view = capture && options->objects                        ? VIEW_OBJECT
+                   : options->machine_count > 1                       ? VIEW_MACHINES
+                   : options->objects                                 ? VIEW_OBJECT
+                   : options->path_count || capture || options->chart ? VIEW_CHART
+                                                                      : VIEW_OVERVIEW;
     return true;
 }
 
@@ -710,6 +766,8 @@ static void window_end(struct window *window)
         machine_end(&window->machines[i]);
     free(window->machines);
     sets_done(&window->sets);
+    if (window->chart)
+        chart_free(window->chart);
     text_list_done(&window->selections.names);
     if (window->model)
         model_free(window->model);
@@ -823,7 +881,7 @@ static void wait_for_rates(struct window *window)
     struct model_source source = {0};
     model_update(window->model);
     for (int waited = 0; waited < (source.state == MODEL_AWAY ? AWAY_WAIT : SNAPSHOT_WAIT) &&
-                         !is_complete(window->now);
+                         !(is_complete(window->now) && chart_ready(window->chart));
          waited += 50) {
         struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
         poll(&samples, 1, 50);
@@ -835,13 +893,13 @@ static void wait_for_rates(struct window *window)
 /* Prints the charted counters as a report. Returns an exit code. */
 static int print_report(struct window *window, struct canvas *canvas)
 {
-    int rows = (int)chart_lines(window->now->chart) + SNAPSHOT_ROWS; /* and rows for problems */
+    int rows = (int)chart_lines(window->chart) + SNAPSHOT_ROWS; /* and rows for problems */
     if (!canvas_begin(canvas, rows, canvas->columns))
         return EXIT_FAILED;
-    chart_report(window->now->chart);
-    chart_draw(window->now->chart, canvas, 0, rows);
+    chart_report(window->chart);
+    chart_draw(window->chart, canvas, 0, rows);
     canvas_write(canvas, stdout);
-    return report_source(window);
+    return EXIT_GOOD;
 }
 
 /* Reports why there is nothing to print. Returns an exit code. */
@@ -869,8 +927,12 @@ static int snapshot_machine(struct window *window, struct canvas *canvas, struct
         wait_for_end(window);
     else
         wait_for_rates(window);
-    if (report)
-        return print_report(window, canvas);
+    if (report) { /* one report of all machines, after the last has been read */
+        bool last = machine + 1 == window->machines + window->machine_count;
+        int code = last ? print_report(window, canvas) : EXIT_GOOD;
+        int wrong = report_source(window);
+        return wrong ? wrong : code;
+    }
     struct model_source source;
     model_source(window->model, machine->source, &source);
     /* the first sample of a set has no rates */
@@ -878,7 +940,7 @@ static int snapshot_machine(struct window *window, struct canvas *canvas, struct
     if (!is_ready(machine) && !sampled)
         return report_nothing(window, machine);
     if (machine->object) {
-        if (window->machine_count > 1)
+        if (window->machine_count > 1 || (machine->files && machine->name))
             printf("%s: ", text_seen(machine_title(machine)));
         if (!object_print(machine->object, canvas->utf8, canvas->columns, stdout))
             return EXIT_FAILED;
@@ -905,7 +967,7 @@ int window_snapshot(const struct window_options *options, int columns)
         for (size_t i = 0; i < window.machine_count; i++) {
             int wrong = snapshot_machine(
                 &window, &canvas, &window.machines[i],
-                !options->object && (options->path_count || (options->files && !options->at)));
+                !options->objects && (options->path_count || (options->files && !options->at)));
             code = wrong ? wrong : code;
         }
     }
