@@ -104,7 +104,6 @@ struct column {
     uint32_t last;  /* number + 1 of the last twin; 0: this column is not the first twin */
     uint32_t next;  /* number + 1 of the next column in the hash chain; 0: none */
     bool unwanted;
-    bool no_texts; /* it was counted as a text counter without texts */
     char text[];
 };
 struct columns {

@@ -556,8 +556,6 @@ PDH_STATUS log_rewind(struct log *log)
     log->last = NULL;
     log->newest = 0;
     log->losses = (struct log_losses){0};
-    for (size_t i = 0; i < log->columns.count; i++)
-        log->columns.list[i]->no_texts = false;
     buffer_clear(&log->problem);
     if (log->set)
         captures_rewind(log);

@@ -38,8 +38,9 @@ struct log_column {
     /* the counter's type, such as PERF_COUNTER_COUNTER; 0: unknown, as in text files */
     DWORD type;
     LONGLONG time_base;
-    LONG scale; /* default scale, a power of ten */
-    bool twice; /* an earlier column of the same catalogue has the same path */
+    LONG scale;    /* default scale, a power of ten */
+    bool no_texts; /* a text counter that had a number in a sample */
+    bool twice;    /* an earlier column of the same catalogue has the same path */
     /* Writing, of a text counter: the numbers in its blocks, each followed by its name */
     const char *names;
     size_t names_size;

@@ -300,9 +300,9 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
                                      : false;
     if (!good)
         file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->info.path, kind);
-    if (good && kind != KIND_BLOCK && (column->info.type & 0xc00) == TYPE_TEXT) {
-        file_lose(file, LOSS_TYPE, !column->no_texts, "%s", column->info.path);
-        column->no_texts = true;
+    if (kind != KIND_BLOCK && (column->info.type & 0xc00) == TYPE_TEXT) {
+        file_lose(file, LOSS_TYPE, !column->info.no_texts, "%s", column->info.path);
+        column->info.no_texts = true;
     }
 }
 

@@ -129,7 +129,10 @@ static void add_shown(struct expand_search *search, const struct log_column *col
     struct log_losses *losses = &search->source->losses;
     if (column->twice)
         losses_add(losses, LOSS_TWICE, 1, "%s", column->path);
-    if (column->kind != LOG_COOKED && !formula_known(column->type) && !type_is_text(column->type))
+    if (column->no_texts)
+        losses_add(losses, LOSS_TYPE, 1, "%s", column->path);
+    else if (column->kind != LOG_COOKED && !formula_known(column->type) &&
+             !type_is_text(column->type))
         losses_add(losses, LOSS_FORMULA, 1, "%s", column->path);
     if (path_is_pattern(column->instance) || path_is_pattern(column->parent))
         losses_add(losses, LOSS_PATTERN, 1, "%s", column->path);

@@ -18,6 +18,7 @@ struct instance_names {
         DWORD type;
         LONG scale;
         bool has_parent;
+        bool no_texts;
     } * more; /* one entry for each item of `set` */
     uint32_t more_capacity;
 };
@@ -113,7 +114,7 @@ static bool scan_column(struct object_columns *collected, const struct log_colum
     bool any = column_is_open(column) &&
                (column->kind == LOG_ARRAY || !column->instance || strpbrk(column->instance, "*?"));
     struct names_more more = {column->kind == LOG_COOKED ? TYPE_DOUBLE : column->type,
-                              column->scale, false};
+                              column->scale, false, column->no_texts};
     collected->bracketed |= any && column->instance;
     collected->has_instances |= !any && column->instance;
     collected->open |= any || column->kind == LOG_BLOCK;
@@ -157,7 +158,7 @@ static bool scan_object(struct object_columns *collected, const char *machine,
         const char *name = log_name(log, machine, views[i].definition.CounterNameTitleIndex);
         opl_type_describe(views[i].definition.CounterType, &type);
         struct names_more more = {views[i].definition.CounterType,
-                                  (LONG)views[i].definition.DefaultScale, false};
+                                  (LONG)views[i].definition.DefaultScale, false, false};
         if (type.is_base || views[i].definition.CounterType == PERF_COUNTER_NODATA)
             continue;
         if (name ? !names_add(&collected->counters, name, 0, more)
@@ -231,7 +232,9 @@ static void lose_types(const struct object_columns *from, struct object_info *in
     if (!info->bare && !info->instance_count)
         return;
     for (uint32_t i = 0; i < info->counter_count; i++)
-        if (!formula_known(info->counters[i].type) && !type_is_text(info->counters[i].type))
+        if (from->counters.more[i].no_texts)
+            lose(from, &info->losses, LOSS_TYPE, info->counters[i].name);
+        else if (!formula_known(info->counters[i].type) && !type_is_text(info->counters[i].type))
             lose(from, &info->losses, LOSS_FORMULA, info->counters[i].name);
 }
 
