@@ -119,6 +119,12 @@ PDH_STATUS PdhOpenQueryA(const char *source, DWORD_PTR user, PDH_HQUERY *ret)
     return double_leave(0);
 }
 
+int32_t opl_counter_texts(void *counter, opl_text_found found, void *context)
+{
+    (void)counter, (void)found, (void)context;
+    return (int32_t)PDH_CSTATUS_NO_COUNTER;
+}
+
 PDH_STATUS PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO range)
 {
     (void)query, (void)range;

@@ -152,6 +152,8 @@ bool take_changes(struct sampler *sampler);
 bool wait_until(struct source *source, double due);
 /* Keeps what the last call of PDH, with which reading ended, could not read or show. */
 void note_loss(struct sampler *sampler, PDH_STATUS status);
+/* Returns the counters of the table's columns. */
+PDH_HCOUNTER const *counter_handles(const struct spec *spec);
 /* ---- moment.c: a set at one time ---- */
 void run_moment(struct sampler *sampler);
 
@@ -166,6 +168,8 @@ void full_path(const struct source *source, const char *path, char *ret, size_t 
 uint64_t identity_of_name(const char *name);
 /* Takes a sample of a table of texts. False: no memory. */
 bool sample_texts(const struct source *source, struct spec *spec, struct table_sample *sample);
+/* The same from the newest sample of a query on captures; `counters` of each column, or NULL. */
+bool recorded_texts(struct spec *spec, PDH_HCOUNTER const *counters, struct table_sample *sample);
 void frame_free(struct frame *frame);
 void table_sample_free(struct table_sample *sample);
 

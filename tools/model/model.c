@@ -155,8 +155,10 @@ void model_go(struct model *model, size_t number, enum model_go how, int64_t by)
 {
     struct source *source = model->sources[number];
     pthread_mutex_lock(&source->mutex);
+    /* steps that were not taken yet are added up */
+    bool more = source->goes && source->go == how && (how == GO_BY || how == GO_SAMPLE);
+    source->by = more ? source->by + by : by;
     source->go = how;
-    source->by = by;
     source->goes = true;
     pthread_mutex_unlock(&source->mutex);
     source_change(source, false);

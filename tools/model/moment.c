@@ -130,8 +130,6 @@ static void add_all(struct view *view)
         view->up = NULL;
     for (size_t i = 0; i < sampler->count; i++) {
         struct spec *spec = sampler->specs[i];
-        if (spec->text)
-            continue;
         if (spec->counters)
             remove_counters(spec);
         spec->counters = counters_new(spec->column_count);
@@ -238,6 +236,27 @@ static bool show_gap(struct view *view)
     return show_nothing(view);
 }
 
+/* Hands over the texts of the last sample. False: the sampler must end. */
+static bool show_texts(struct view *view)
+{
+    struct sampler *sampler = view->sampler;
+    struct frame *frame = calloc(1, sizeof *frame + sampler->count * sizeof *frame->tables);
+    bool good = frame;
+    for (size_t i = 0; good && i < sampler->count; i++)
+        if (sampler->specs[i]->text && sampler->specs[i]->counters)
+            good = recorded_texts(sampler->specs[i], counter_handles(sampler->specs[i]),
+                                  &frame->tables[frame->count++]);
+    if (good) {
+        frame->source = view->source;
+        frame->tick = sampler->tick;
+        frame->texts = true;
+        return hand_over(view->source, frame);
+    }
+    if (frame)
+        frame_free(frame);
+    return true;
+}
+
 static bool show(struct view *view, const struct moment *crossed)
 {
     struct sampler *sampler = view->sampler;
@@ -249,7 +268,7 @@ static bool show(struct view *view, const struct moment *crossed)
         return false;
     double steps = (double)(view->time - view->sample) / (double)view->step;
     view->in_gap = !view->sample || steps > 2.5;
-    if (view->in_gap && !show_gap(view))
+    if (!(view->in_gap ? show_gap(view) : show_texts(view)))
         return false;
     if (crossed && crossed->kind)
         view->moment = *crossed;
@@ -276,19 +295,23 @@ static bool is_interrupted(struct source *source)
     return interrupted;
 }
 
-/* Goes to the next sample, or the one before; *ret is what is between. */
-static void go_to_sample(struct view *view, int64_t by, struct moment *ret)
+/* Goes by one sample; *ret is what is between. False: there is none. */
+static bool go_to_sample(struct view *view, int64_t by, struct moment *ret)
 {
     LONGLONG found, from = view->sample;
     double up = view->sample_up;
     if (by > 0 && first_sample(view, (from ? from : view->time) + 1, 0, &found)) {
         if (from)
             *ret = between(view, from, up, found, up_time(view));
-        view->time = found;
+        view->time = view->sample = found;
     } else if (by < 0 && from && last_sample(view, from - 1, &found)) {
         *ret = between(view, found, up_time(view), from, up);
-        view->time = found;
+        view->time = view->sample = found;
+    } else {
+        return false;
     }
+    view->sample_up = up_time(view);
+    return true;
 }
 
 /* Goes into the next gap, or to the sample after the clock was set: if it was set back, to the
@@ -387,8 +410,9 @@ static void go(struct view *view, enum model_go how, int64_t by, struct moment *
         view->time = local_of_utc(by);
     else if (how == GO_BY)
         view->time += by * SECOND;
-    else if (how == GO_SAMPLE)
-        go_to_sample(view, by, ret);
+    if (how == GO_SAMPLE)
+        while (by && go_to_sample(view, by, ret))
+            by += by > 0 ? -1 : 1;
     remove_all(view);
     if (how >= GO_BIRTH && add_path(view->sampler, "\\System\\System Up Time", &view->up))
         view->up = NULL;

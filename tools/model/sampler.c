@@ -253,6 +253,11 @@ struct counters *counters_new(size_t columns)
     return counters;
 }
 
+PDH_HCOUNTER const *counter_handles(const struct spec *spec)
+{
+    return spec->counters->handles;
+}
+
 /* ---- one sample ---- */
 
 typedef PDH_STATUS (*array_function)(PDH_HCOUNTER, DWORD *size, DWORD *count, void *items);

@@ -111,6 +111,17 @@ static bool make_rows(const struct collected *collected, struct table_sample *sa
     return true;
 }
 
+/* Makes the sample, and frees what it does not need. False: no memory. */
+static bool finish(struct collected *collected, struct table_sample *sample)
+{
+    sample->spec = (struct spec *)collected->spec;
+    bool good = !collected->failed && make_rows(collected, sample);
+    if (!sample->names)
+        free(collected->data);
+    free(collected->offsets);
+    return good;
+}
+
 bool sample_texts(const struct source *source, struct spec *spec, struct table_sample *sample)
 {
     char path[2 * PDH_MAX_COUNTER_PATH];
@@ -127,10 +138,17 @@ bool sample_texts(const struct source *source, struct spec *spec, struct table_s
         collected.column = c;
         spec->found[c].status = opl_text_values(path, collect, &collected);
     }
-    sample->spec = spec;
-    bool good = !collected.failed && make_rows(&collected, sample);
-    if (!sample->names)
-        free(collected.data);
-    free(collected.offsets);
-    return good;
+    return finish(&collected, sample);
+}
+
+bool recorded_texts(struct spec *spec, PDH_HCOUNTER const *counters, struct table_sample *sample)
+{
+    struct collected collected = {.spec = spec, .single = true};
+    put_text(&collected, "");
+    for (size_t c = 0; c < spec->column_count; c++) {
+        collected.column = c;
+        if (counters[c])
+            opl_counter_texts(counters[c], collect, &collected);
+    }
+    return finish(&collected, sample);
 }
