@@ -314,6 +314,18 @@ static bool go_to_sample(struct view *view, int64_t by, struct moment *ret)
     return true;
 }
 
+/* Is a gap, or a clock that was set, before the sample? Sets the time that is shown then. */
+static bool take_gap(struct view *view, LONGLONG before, LONGLONG found, struct moment between_them,
+                     struct moment *ret)
+{
+    bool clock = between_them.kind == MOMENT_CLOCK;
+    if (!clock && (!between_them.kind || found - before <= 3 * view->step))
+        return false;
+    *ret = clock ? between_them : (struct moment){0};
+    view->time = clock ? found : before + 3 * view->step;
+    return true;
+}
+
 /* Goes into the next gap, or to the sample after the clock was set: if it was set back, to the
  * first one that is later than all before. */
 static void go_to_gap(struct view *view, struct moment *ret)
@@ -325,30 +337,20 @@ static void go_to_gap(struct view *view, struct moment *ret)
     for (bool good = first_sample(view, before, 0, &found); good && !is_interrupted(view->source);
          good = next_sample(view, &found)) {
         double now = up_time(view);
-        struct moment moment = between(view, before, up, found, now);
         back = found < before && (!back || found < back) ? found : back;
-        if (first || found <= before + SECOND / 2) {
-            before = found > before ? found : before;
-            up = first ? now : up;
-            first = false;
-            continue;
+        if (!first && found > before + SECOND / 2) {
+            struct moment moment = between(view, before, up, found, now);
+            if (back && moment.kind == MOMENT_SAMPLE) { /* the time since the start is not known */
+                moment.kind = MOMENT_CLOCK;
+                moment.seconds = (double)(back - before) / SECOND;
+            }
+            if (take_gap(view, before, found, moment, ret))
+                return;
+            up = isnan(now) ? up : now;
         }
-        if (back && moment.kind == MOMENT_SAMPLE) { /* the time since the start is not known */
-            moment.kind = MOMENT_CLOCK;
-            moment.seconds = (double)(back - before) / SECOND;
-        }
-        if (moment.kind == MOMENT_CLOCK) {
-            *ret = moment;
-            view->time = found;
-            return;
-        }
-        if (moment.kind && found - before > 3 * view->step) {
-            *ret = (struct moment){0};
-            view->time = before + 3 * view->step;
-            return;
-        }
-        before = found;
-        up = isnan(now) ? up : now;
+        up = first ? now : up;
+        before = found > before ? found : before;
+        first = false;
     }
 }
 
