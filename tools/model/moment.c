@@ -330,7 +330,7 @@ static bool take_gap(struct view *view, LONGLONG before, LONGLONG found, struct 
  * first one that is later than all before. */
 static void go_to_gap(struct view *view, struct moment *ret)
 {
-    LONGLONG before = view->sample && !view->in_gap ? view->sample : view->time, found, back = 0;
+    LONGLONG before = view->in_gap ? view->time : view->sample, found, back = 0;
     bool first = true;
     double up = NAN;
     ret->kind = MOMENT_NO_GAP;
@@ -349,7 +349,7 @@ static void go_to_gap(struct view *view, struct moment *ret)
             up = isnan(now) ? up : now;
         }
         up = first ? now : up;
-        before = found > before ? found : before;
+        before = found < before ? before : found;
         first = false;
     }
 }

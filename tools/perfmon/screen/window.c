@@ -183,6 +183,19 @@ static bool draw_filter(const struct window *window, struct canvas *canvas)
     return true;
 }
 
+/* Draws the name that is typed, of a selection or a set. False: none is. */
+static bool draw_name(const struct window *window, struct canvas *canvas)
+{
+    bool set = window->sets.name.open;
+    if (!set && !window->selections.name.open)
+        return false;
+    canvas_print(canvas, canvas->rows - 1, 0, canvas->columns, STYLE_STRONG,
+                 set ? local("a set that records the counters of the chart: %s_   Escape: none")
+                     : "save the counters of the chart as: %s_   Escape: do not save",
+                 set ? window->sets.name.text : window->selections.name.text);
+    return true;
+}
+
 static void draw_bottom(struct window *window, struct canvas *canvas)
 {
     char text[512];
@@ -196,14 +209,8 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     }
     if (draw_filter(window, canvas))
         return;
-    if (window->selections.name.open || window->sets.name.open) {
-        bool set = window->sets.name.open;
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
-                     set ? local("a set that records the counters of the chart: %s_   Escape: none")
-                         : "save the counters of the chart as: %s_   Escape: do not save",
-                     set ? window->sets.name.text : window->selections.name.text);
+    if (draw_name(window, canvas))
         return;
-    }
     if (*window->message || moment_text(window, text, sizeof text) ||
         describe_source(window, text, sizeof text)) {
         draw_message(canvas, *window->message ? window->message : text);
