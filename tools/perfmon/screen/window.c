@@ -713,12 +713,19 @@ static void add_paths(struct window *window, const struct window_options *option
     free(list);
 }
 
+/* Returns the path of the counters that are charted if none is given: of a capture all. */
+static const char *first_path(const struct window_options *options, const char *machine)
+{
+    if (!options->files || options->at)
+        return "\\Processor(_Total)\\% Processor Time";
+    return machine ? "\\*(*)\\*" : "\\\\*\\*(*)\\*";
+}
+
 /* Adds the machine and the counters that are charted first; if only the table of an object is
  * printed, adds only that table. */
 static bool add_machine(struct window *window, const struct window_options *options, size_t number,
                         bool print)
 {
-    static const char processor[] = "\\Processor(_Total)\\% Processor Time";
     const char *name = options->machines[number];
     struct catalogue *of = options->objects ? options->objects[number] : NULL;
     window->now = &window->machines[window->machine_count++];
@@ -736,9 +743,8 @@ static bool add_machine(struct window *window, const struct window_options *opti
         return window->now->object;
     for (size_t i = 0; i < options->path_count; i++)
         add_paths(window, options, options->paths[i]);
-    bool capture = options->files && !options->at;
     if (!options->path_count)
-        add_paths(window, options, !capture ? processor : name ? "\\*(*)\\*" : "\\\\*\\*(*)\\*");
+        add_paths(window, options, first_path(options, name));
     return true;
 }
 
@@ -925,6 +931,16 @@ static int report_nothing(const struct window *window, const struct machine *mac
     return EXIT_FAILED;
 }
 
+/* Prints one report of all machines after the last has been read. Returns an exit code. */
+static int report_machine(struct window *window, struct canvas *canvas,
+                          const struct machine *machine)
+{
+    bool last = machine + 1 == window->machines + window->machine_count;
+    int code = last ? print_report(window, canvas) : EXIT_GOOD;
+    int wrong = report_source(window);
+    return wrong ? wrong : code;
+}
+
 /* Returns an exit code. */
 static int snapshot_machine(struct window *window, struct canvas *canvas, struct machine *machine,
                             bool report)
@@ -934,12 +950,8 @@ static int snapshot_machine(struct window *window, struct canvas *canvas, struct
         wait_for_end(window);
     else
         wait_for_rates(window);
-    if (report) { /* one report of all machines, after the last has been read */
-        bool last = machine + 1 == window->machines + window->machine_count;
-        int code = last ? print_report(window, canvas) : EXIT_GOOD;
-        int wrong = report_source(window);
-        return wrong ? wrong : code;
-    }
+    if (report)
+        return report_machine(window, canvas, machine);
     struct model_source source;
     model_source(window->model, machine->source, &source);
     /* the first sample of a set has no rates */
