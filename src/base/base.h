@@ -270,6 +270,13 @@ void machine_name(const char *host, char name[static 16 * 4]);
  * first label, with or without \\ before it. */
 bool machine_is_own(const char *name);
 
+/* ---- place.c: the folders of logman's sets ---- */
+/* Where a set of logman, its captures and its state are: of the system, or of the user (`user`).
+ * Returns the path, to be freed: a file for PLACE_SET, else a folder, which may be missing. `name`
+ * NULL: the folder of all sets. NULL: no memory, or the user has no home folder. */
+enum set_place { PLACE_SET, PLACE_CAPTURES, PLACE_RUN };
+char *set_path(bool user, const char *name, enum set_place place);
+
 /* ---- detached.c: short-lived processes that share our memory and nothing else ---- */
 /* Runs `function` on another stack in a child process that has an empty descriptor table of its own
  * and shares all memory; the program gets neither SIGCHLD nor a result of wait() for it. Returns 0

@@ -5,7 +5,7 @@
  * order of these times. A file is opened when reading comes to its first time, and closed at its
  * end.
  */
-#include "base/set-path.h"
+#include "base/base.h"
 #include "log/zst.h"
 
 #include <dirent.h>

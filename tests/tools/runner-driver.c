@@ -52,21 +52,12 @@ __attribute__((visibility("default"))) time_t time(time_t *ret)
 
 /* ---- the set ---- */
 
-char *set_path(bool user, const char *name, enum set_place place)
-{
-    static const char *const places[] = {"sets", "captures", "run"};
-    char *path = NULL;
-    (void)user;
-    return asprintf(&path, "%s/%s/%s", getenv("OPENPERFLIB_ROOT"), places[place], name) < 0 ? NULL
-                                                                                            : path;
-}
-
 #define SET(member) false, offsetof(struct set, member)
 #define COLLECTOR(member) true, offsetof(struct collector, member)
 /* clang-format off */
 static const struct key {
     const char *name;
-    enum { TEXT, CHOICE, NUMBER, LONG, FLAG, REAL } type;
+    enum { TEXT, CHOICE, NUMBER, LARGE, FLAG, REAL } type;
     bool of_collector;
     size_t member;
 } keys[] = {
@@ -88,9 +79,9 @@ static const struct key {
     {"keep_free", REAL, SET(keep_free)},
     {"hold", NUMBER, COLLECTOR(hold)},
     {"pause", NUMBER, COLLECTOR(pause)},
-    {"begin", LONG, SET(begin)},
-    {"end", LONG, SET(end)},
-    {"retention", LONG, SET(retention)},
+    {"begin", LARGE, SET(begin)},
+    {"end", LARGE, SET(end)},
+    {"retention", LARGE, SET(retention)},
     {"append", FLAG, COLLECTOR(append)},
     {"overwrite", FLAG, COLLECTOR(overwrite)},
     {"segment", FLAG, SET(segment)},
@@ -143,7 +134,7 @@ static void take(struct set *set, const char *line)
         case NUMBER:
             *(uint64_t *)(void *)member = strtoull(value, NULL, 10);
             return;
-        case LONG:
+        case LARGE:
             *(int64_t *)(void *)member = take_long(value);
             return;
         case FLAG:
@@ -179,10 +170,12 @@ int main(int argc, char **argv)
         return 2;
     if (strncmp(argv[1], "--compress", 10) == 0) /* as the runner calls logman */
         return set_compress(argv[2], argv + 3, argv[1][10]);
-    char *path = set_path(true, argv[2], PLACE_SET);
+    char *path = NULL;
+    if (asprintf(&path, "%s/sets/%s", getenv("OPENPERFLIB_ROOT"), argv[2]) < 0)
+        return 2;
     bool user = argc < 4 || strcmp(argv[3], "--system") != 0;
     set.name = argv[2];
-    if (!path || !text_list_read(&lines, path))
+    if (!text_list_read(&lines, path))
         return perror("runner-driver"), 2;
     for (size_t i = 0; i < lines.count; i++)
         take(&set, lines.texts[i]);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "../common/text-list.h"
-#include "base/set-path.h"
+#include "base/base.h"
 
 enum set_kind { SET_COUNTER, SET_ALERT };
 enum set_format { SET_BIN, SET_BINCIRC, SET_CSV, SET_TSV };

@@ -450,6 +450,18 @@ static void forget_old(struct log_source *source)
 
 /* ---- entry points ---- */
 
+/* Whether text counters have texts or numbers is known after the first sample. */
+static void read_text_columns(struct log_source *source)
+{
+    const struct log_sample *sample;
+    bool any = false;
+    for (size_t i = 0; i < log_columns(source->log); i++)
+        any |= type_is_text(log_column(source->log, i)->type);
+    if (any && !log_rewind(source->log))
+        while (log_next(source->log, &sample) == (PDH_STATUS)PDH_BINARY_LOG_CORRUPT)
+            ;
+}
+
 /* Describes an object from the columns' names alone. *ret NULL: no column has it, or *ret_open is
  * set, which means that its names are in the samples. Returns false if there is no memory. */
 static bool look_at_columns(struct log_source *source, const char *machine, const char *object,
@@ -457,6 +469,7 @@ static bool look_at_columns(struct log_source *source, const char *machine, cons
 {
     struct object_columns collected = {.source = source, .machine = machine, .object = object};
     bool good = true, found = false;
+    read_text_columns(source);
     for (size_t i = 0; good && i < log_columns(source->log); i++) {
         const struct log_column *column = log_column(source->log, i);
         if (!is_of(&collected, column))

@@ -56,13 +56,12 @@ bool terminal_slow(void)
     return speed != B0 && speed <= B9600;
 }
 
-static void catch_signals(void)
+static void handle_signals(void (*handler)(int))
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    struct sigaction action = {.sa_handler = note_signal};
+    struct sigaction action = {.sa_handler = handler};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
 }
 
 /* Every line of a chart has a mark, too. */
@@ -155,7 +154,8 @@ bool terminal_begin(bool colours)
             getenv("TERM") ? getenv("TERM") : "");
         return false;
     }
-    catch_signals();
+    handle_signals(note_signal);
+    signal(SIGPIPE, SIG_IGN);
     begin_styles(colours);
     cbreak();
     noecho();
@@ -192,6 +192,7 @@ void terminal_end(void)
     endwin();
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
     delscreen(screen);
+    handle_signals(SIG_DFL); /* nothing is left to restore */
 }
 
 /* Gets the size of the screen. The terminal's size is asked for each time, because ncurses may miss

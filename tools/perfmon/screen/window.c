@@ -537,6 +537,15 @@ static bool change_key(struct window *window, int key)
     return true;
 }
 
+/* Keys of what is open, of the view, of sets and of a moment. False: the key is none of these. */
+static bool take_special_key(struct window *window, int key)
+{
+    if (window->settings.open)
+        return take_settings_key(window, key);
+    return take_view_key(window, key) || sets_key(window, key) || moment_key(window, key) ||
+           change_key(window, key);
+}
+
 /* Handles a key. False: the user wants to leave. */
 static bool take_key(struct window *window, int key)
 {
@@ -549,9 +558,7 @@ static bool take_key(struct window *window, int key)
         window->rule = false;
         return true;
     }
-    if (window->settings.open ? take_settings_key(window, key)
-                              : take_view_key(window, key) || sets_key(window, key) ||
-                                    moment_key(window, key) || change_key(window, key))
+    if (take_special_key(window, key))
         return true;
     switch (key) {
     case 'q':
@@ -941,6 +948,16 @@ static int report_machine(struct window *window, struct canvas *canvas,
     return wrong ? wrong : code;
 }
 
+static int snapshot_object(const struct window *window, const struct canvas *canvas,
+                           const struct machine *machine)
+{
+    if (window->machine_count > 1 || (machine->files && machine->name))
+        printf("%s: ", text_seen(machine_title(machine)));
+    if (!object_print(machine->object, canvas->utf8, canvas->columns, stdout))
+        return EXIT_FAILED;
+    return machine->files ? report_source(window) : EXIT_GOOD;
+}
+
 /* Returns an exit code. */
 static int snapshot_machine(struct window *window, struct canvas *canvas, struct machine *machine,
                             bool report)
@@ -958,13 +975,8 @@ static int snapshot_machine(struct window *window, struct canvas *canvas, struct
     bool sampled = machine->at && !source.status && source.moment.kind == MOMENT_SAMPLE;
     if (!is_ready(machine) && !sampled)
         return report_nothing(window, machine);
-    if (machine->object) {
-        if (window->machine_count > 1 || (machine->files && machine->name))
-            printf("%s: ", text_seen(machine_title(machine)));
-        if (!object_print(machine->object, canvas->utf8, canvas->columns, stdout))
-            return EXIT_FAILED;
-        return machine->files ? report_source(window) : EXIT_GOOD;
-    }
+    if (machine->object)
+        return snapshot_object(window, canvas, machine);
     if (!canvas_begin(canvas, SNAPSHOT_ROWS, canvas->columns))
         return EXIT_FAILED;
     draw_top(window, canvas);
