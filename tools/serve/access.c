@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who may ask. A link carries a secret that works once, within minutes; the page exchanges it for
+ * the secret of a session, which it sends with every request. Host, Origin and Sec-Fetch-Site keep
+ * away pages of other sites in the same browser, also those that have let their own name stand for
+ * this machine's address (DNS rebinding).
+ */
+#include "serve.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINK_SECONDS = 300, SESSION_SECONDS = 12 * 3600, USER_LINKS_MOST = 8 };
+
+struct secret {
+    char text[SECRET_SIZE + 1]; /* "": the place is free */
+    time_t until;
+    uid_t user; /* who asked for the link */
+};
+
+struct access {
+    const char *const *hosts;
+    gid_t group;
+    struct secret links[LINKS_MOST], sessions[SESSIONS_MOST];
+};
+
+static time_t seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return now.tv_sec;
+}
+
+struct access *access_new(const char *const *hosts, gid_t group)
+{
+    struct access *access = calloc(1, sizeof *access);
+    if (access) {
+        access->hosts = hosts;
+        access->group = group;
+    }
+    return access;
+}
+
+void access_free(struct access *access)
+{
+    if (access)
+        explicit_bzero(access, sizeof *access);
+    free(access);
+}
+
+/* ---- secrets ---- */
+
+/* Compares all bytes, so that the time says nothing about how many are right. */
+static bool is_equal(const char *secret, const char *given)
+{
+    unsigned different = 0;
+    for (size_t i = 0; i < SECRET_SIZE; i++)
+        different |= (unsigned char)secret[i] ^ (unsigned char)given[i];
+    return !different;
+}
+
+/* Looks at all secrets of the list for the same reason. Returns the valid one that equals `given`,
+ * NULL: there is none. */
+static struct secret *find(struct secret *list, size_t count, const char *given)
+{
+    struct secret *found = NULL;
+    time_t now = seconds_now();
+    if (!given || strlen(given) != SECRET_SIZE)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (is_equal(list[i].text, given) && list[i].until > now)
+            found = &list[i];
+    return found;
+}
+
+/* Makes a new secret of 256 random bits in a free place, or in that of one that has expired. */
+static struct secret *add(struct secret *list, size_t count, uid_t user, time_t seconds)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned char bytes[SECRET_SIZE];
+    time_t now = seconds_now();
+    for (size_t i = 0; i < count; i++) {
+        if (*list[i].text && list[i].until > now)
+            continue;
+        if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+            return NULL;
+        for (size_t b = 0; b < SECRET_SIZE; b++)
+            list[i].text[b] = digits[bytes[b] % 64];
+        list[i].text[SECRET_SIZE] = '\0';
+        list[i].until = now + seconds;
+        list[i].user = user;
+        return &list[i];
+    }
+    return NULL;
+}
+
+static const char *bearer(const struct request *request)
+{
+    const char *header = request_header(request, "Authorization");
+    return header && !strncasecmp(header, "Bearer ", 7) ? header + 7 : NULL;
+}
+
+bool access_link(struct access *access, uid_t user, char secret[static SECRET_SIZE + 1])
+{
+    size_t open = 0;
+    for (size_t i = 0; i < LINKS_MOST; i++)
+        open += *access->links[i].text && access->links[i].user == user &&
+                access->links[i].until > seconds_now();
+    const struct secret *link =
+        open < USER_LINKS_MOST ? add(access->links, LINKS_MOST, user, LINK_SECONDS) : NULL;
+    if (link)
+        memcpy(secret, link->text, SECRET_SIZE + 1);
+    return link != NULL;
+}
+
+bool access_session(struct access *access, const struct request *request,
+                    char secret[static SECRET_SIZE + 1])
+{
+    struct secret *link = find(access->links, LINKS_MOST, bearer(request));
+    const struct secret *session =
+        link ? add(access->sessions, SESSIONS_MOST, link->user, SESSION_SECONDS) : NULL;
+    if (!session)
+        return false;
+    explicit_bzero(link, sizeof *link);
+    memcpy(secret, session->text, SECRET_SIZE + 1);
+    return true;
+}
+
+bool access_valid(struct access *access, const struct request *request)
+{
+    return find(access->sessions, SESSIONS_MOST, bearer(request)) != NULL;
+}
+
+/* ---- requests ---- */
+
+/* The user's groups of this moment, which may have changed since the process began. */
+static bool in_group(uid_t user, gid_t group)
+{
+    gid_t groups[256];
+    int count = sizeof groups / sizeof *groups;
+    const struct passwd *entry = getpwuid(user);
+    if (!entry || group == (gid_t)-1 ||
+        getgrouplist(entry->pw_name, entry->pw_gid, groups, &count) < 0)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (groups[i] == group)
+            return true;
+    return false;
+}
+
+bool access_may_link(const struct access *access, const struct request *request)
+{
+    return request->local && (request->user == 0 || request->user == geteuid() ||
+                              in_group(request->user, access->group));
+}
+
+/* Is `host` one of ours? A port may follow: a forwarded connection, such as that of ssh -L, may
+ * have any. */
+static bool is_host(const struct access *access, const char *host)
+{
+    static const char *const own[] = {"127.0.0.1", "localhost", "[::1]", NULL};
+    const char *const *lists[] = {own, access->hosts};
+    for (size_t list = 0; list < 2; list++)
+        for (const char *const *name = lists[list]; name && *name; name++) {
+            size_t length = strlen(*name);
+            if (!strncasecmp(host, *name, length) &&
+                (!host[length] || (host[length] == ':' && strspn(host + length + 1, "0123456789") ==
+                                                              strlen(host + length + 1))))
+                return true;
+        }
+    return false;
+}
+
+/* True if the request comes from our own page, or from no page. */
+static bool is_own_origin(const struct request *request, const char *host)
+{
+    const char *origin = request_header(request, "Origin");
+    const char *site = request_header(request, "Sec-Fetch-Site");
+    if (site && strcasecmp(site, "same-origin") != 0 && strcasecmp(site, "none") != 0)
+        return false;
+    if (!origin)
+        return true;
+    const char *name = strstr(origin, "://");
+    return name && !strcasecmp(name + 3, host);
+}
+
+enum http_status access_check(struct access *access, const struct request *request,
+                              const char **ret_why)
+{
+    const char *host = request_header(request, "Host");
+    bool api = !strncmp(request->path, "/api/", 5);
+    if (!host || !is_host(access, host)) {
+        *ret_why = "This name is not one of the page's. For a reverse proxy, start perfmon serve "
+                   "with --host NAME.\n";
+        return HTTP_MISDIRECTED;
+    }
+    if (api && !is_own_origin(request, host)) {
+        *ret_why = "Requests of other sites are refused.\n";
+        return HTTP_FORBIDDEN;
+    }
+    bool link = !strcmp(request->path, "/api/link"),
+         session = !strcmp(request->path, "/api/session");
+    if (link && !access_may_link(access, request)) {
+        *ret_why = "Links are given on the Unix socket only, to this user, to root and to members "
+                   "of the group: run \"perfmon open\".\n";
+        return HTTP_FORBIDDEN;
+    }
+    if (api && !link && !session && !access_valid(access, request)) {
+        *ret_why = "There is no valid session: run \"perfmon open\" for a new link.\n";
+        return HTTP_NO_SECRET;
+    }
+    return HTTP_GOOD;
+}

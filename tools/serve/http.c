@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HTTP by libmicrohttpd, in the only thread: its epoll descriptor is one of those that the loop
+ * waits for. A stream is a response without end; while nothing is to be sent, its connection is
+ * suspended.
+ */
+#include "serve.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum {
+    CONNECTIONS_MOST = 256,
+    BODY_MOST = 256 << 10,
+    HEAD_MEMORY = 32 << 10, /* of a connection, for its request's head */
+    STREAM_MOST = 4 << 20,  /* bytes that wait for a viewer who reads slowly */
+    REQUEST_SECONDS = 20    /* a connection without a complete request for so long is closed */
+};
+
+struct stream {
+    struct MHD_Connection *connection;
+    char *bytes;
+    size_t size, capacity, sent;
+    bool suspended;
+    struct http *http;
+    void *viewer;
+};
+
+/* One connection, in a list of all. */
+struct peer {
+    struct peer *next, **link;
+    struct MHD_Connection *connection;
+    time_t complete; /* when it was opened, or its last request was complete */
+    bool streams;
+};
+
+/* What is kept of a request while its body arrives. */
+struct pending {
+    struct request request;
+    char *body;
+    bool checked;
+};
+
+struct http {
+    struct MHD_Daemon *daemon;
+    struct http_calls calls;
+    struct peer *peers;
+    bool local;
+};
+
+static const char *const fixed_headers[][2] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
+     "data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options",       "nosniff"                                 },
+    {"Referrer-Policy",              "no-referrer"                             },
+    {"Cross-Origin-Opener-Policy",   "same-origin"                             },
+    {"Cross-Origin-Resource-Policy", "same-origin"                             },
+};
+
+static time_t seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+const char *request_header(const struct request *request, const char *name)
+{
+    return MHD_lookup_connection_value((struct MHD_Connection *)request->connection,
+                                       MHD_HEADER_KIND, name);
+}
+
+const char *request_word(const struct request *request, const char *name)
+{
+    return MHD_lookup_connection_value((struct MHD_Connection *)request->connection,
+                                       MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* ---- streams ---- */
+
+bool stream_write(struct stream *stream, const char *text, size_t size)
+{
+    size_t left = stream->size - stream->sent;
+    if (left + size > STREAM_MOST)
+        return false;
+    if (stream->sent) {
+        memmove(stream->bytes, stream->bytes + stream->sent, left);
+        stream->size = left;
+        stream->sent = 0;
+    }
+    if (stream->size + size > stream->capacity) {
+        size_t capacity = stream->capacity ? stream->capacity : 4096;
+        while (capacity < stream->size + size)
+            capacity *= 2;
+        char *bytes = realloc(stream->bytes, capacity);
+        if (!bytes)
+            return false;
+        stream->bytes = bytes;
+        stream->capacity = capacity;
+    }
+    memcpy(stream->bytes + stream->size, text, size);
+    stream->size += size;
+    if (stream->suspended) {
+        stream->suspended = false;
+        MHD_resume_connection(stream->connection);
+    }
+    return true;
+}
+
+/* Called by libmicrohttpd when the viewer's socket can take more. */
+static ssize_t send_more(void *context, uint64_t position, char *buffer, size_t most)
+{
+    struct stream *stream = context;
+    size_t left = stream->size - stream->sent;
+    (void)position;
+    if (!left) {
+        stream->size = stream->sent = 0;
+        stream->suspended = true;
+        MHD_suspend_connection(stream->connection);
+        return 0;
+    }
+    left = left < most ? left : most;
+    memcpy(buffer, stream->bytes + stream->sent, left);
+    stream->sent += left;
+    return (ssize_t)left;
+}
+
+static void end_stream(void *context)
+{
+    struct stream *stream = context;
+    stream->http->calls.end(stream->http->calls.context, stream->viewer);
+    free(stream->bytes);
+    free(stream);
+}
+
+/* ---- responses ---- */
+
+static enum MHD_Result send_reply(struct MHD_Connection *connection, const struct reply *reply,
+                                  struct MHD_Response *response)
+{
+    for (size_t i = 0; i < sizeof fixed_headers / sizeof *fixed_headers; i++)
+        MHD_add_response_header(response, fixed_headers[i][0], fixed_headers[i][1]);
+    if (reply->type)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+                            reply->tag ? "no-cache" : "no-store");
+    if (reply->tag)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, reply->tag);
+    if (reply->retry)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, reply->retry);
+    if (reply->status == HTTP_NO_SECRET)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    enum MHD_Result result = MHD_queue_response(connection, reply->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result send_stream(struct http *http, struct MHD_Connection *connection,
+                                   const struct reply *reply)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+    if (stream)
+        *stream = (struct stream){.connection = connection, .http = http, .viewer = reply->viewer};
+    struct MHD_Response *response =
+        stream ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 << 10, send_more, stream,
+                                                   end_stream)
+               : NULL;
+    if (!response) {
+        http->calls.end(http->calls.context, reply->viewer);
+        free(stream);
+        return MHD_NO;
+    }
+    http->calls.begin(http->calls.context, reply->viewer, stream);
+    return send_reply(connection, reply, response);
+}
+
+static struct peer *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* Sends `why` as one line of text, and ends the connection: what is left of the request is not
+ * read. */
+static enum MHD_Result refuse(struct MHD_Connection *connection, enum http_status status,
+                              const char *why)
+{
+    struct reply reply = {.status = status, .type = "text/plain; charset=utf-8"};
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(strlen(why), (void *)why, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    return send_reply(connection, &reply, response);
+}
+
+static enum MHD_Result answer(struct http *http, struct MHD_Connection *connection,
+                              const struct request *request)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct reply reply = {.status = HTTP_GOOD, .out = open_memstream(&text, &size)};
+    if (!reply.out)
+        return MHD_NO;
+    http->calls.answer(http->calls.context, request, &reply);
+    bool failed = ferror(reply.out) != 0;
+    failed |= fclose(reply.out) != 0;
+    struct peer *peer = peer_of(connection);
+    if (peer) {
+        peer->complete = seconds_now();
+        peer->streams = reply.viewer != NULL;
+    }
+    if (reply.viewer && !failed) {
+        free(text);
+        return send_stream(http, connection, &reply);
+    }
+    const char *content = reply.fixed ? reply.fixed : text;
+    size_t length = reply.fixed ? reply.fixed_size : size;
+    struct MHD_Response *response =
+        failed ? NULL
+               : MHD_create_response_from_buffer(length, (void *)content,
+                                                 reply.fixed ? MHD_RESPMEM_PERSISTENT
+                                                             : MHD_RESPMEM_MUST_FREE);
+    if (!response || reply.fixed)
+        free(text);
+    return response ? send_reply(connection, &reply, response) : MHD_NO;
+}
+
+/* ---- requests ---- */
+
+static bool fill_user(struct request *request, const struct http *http,
+                      struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct ucred user;
+    socklen_t size = sizeof user;
+    request->local = http->local;
+    if (!http->local)
+        return true;
+    if (!info || getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &user, &size) != 0)
+        return false;
+    request->user = user.uid;
+    request->process = user.pid;
+    return true;
+}
+
+/* Libmicrohttpd calls this with the head of a request, with each piece of its body, and at its
+ * end. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *size, void **kept)
+{
+    struct http *http = context;
+    struct pending *pending = *kept;
+    const char *why = "";
+    (void)version;
+    if (!pending) {
+        pending = *kept = calloc(1, sizeof *pending);
+        if (!pending || !fill_user(&pending->request, http, connection))
+            return MHD_NO;
+        pending->request.connection = (struct connection *)connection;
+        pending->request.method = method;
+        pending->request.path = url;
+        enum http_status status = http->calls.early(http->calls.context, &pending->request, &why);
+        return status == HTTP_GOOD ? MHD_YES : refuse(connection, status, why);
+    }
+    struct request *request = &pending->request;
+    if (*size) {
+        char *body = request->size + *size > BODY_MOST
+                         ? NULL
+                         : realloc(pending->body, request->size + *size + 1);
+        if (!body) /* in the middle of a body there is no other way to refuse it */
+            return MHD_NO;
+        memcpy(body + request->size, data, *size);
+        pending->body = body;
+        request->size += *size;
+        body[request->size] = '\0';
+        *size = 0;
+        return MHD_YES;
+    }
+    request->body = pending->body ? pending->body : "";
+    return answer(http, connection, request);
+}
+
+static void forget_request(void *context, struct MHD_Connection *connection, void **kept,
+                           enum MHD_RequestTerminationCode code)
+{
+    struct pending *pending = *kept;
+    (void)context;
+    (void)connection;
+    (void)code;
+    if (pending)
+        free(pending->body);
+    free(pending);
+    *kept = NULL;
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **kept,
+                            enum MHD_ConnectionNotificationCode code)
+{
+    struct http *http = context;
+    struct peer *peer = *kept;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED && (peer = calloc(1, sizeof *peer))) {
+        *peer = (struct peer){http->peers, &http->peers, connection, seconds_now(), false};
+        if (peer->next)
+            peer->next->link = &peer->next;
+        http->peers = peer;
+        *kept = peer;
+    } else if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer) {
+        *peer->link = peer->next;
+        if (peer->next)
+            peer->next->link = peer->link;
+        free(peer);
+        *kept = NULL;
+    }
+}
+
+/* Closes connections that have sent no complete request for too long: libmicrohttpd's own limit
+ * starts anew with every byte. */
+static void close_slow(const struct http *http)
+{
+    time_t now = seconds_now();
+    for (const struct peer *peer = http->peers; peer; peer = peer->next) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (!peer->streams && now - peer->complete > REQUEST_SECONDS && info)
+            shutdown(info->connect_fd, SHUT_RDWR);
+    }
+}
+
+/* ---- the daemon ---- */
+
+struct http *http_new(int listener, bool local, const struct http_calls *calls)
+{
+    struct http *http = calloc(1, sizeof *http);
+    if (!http)
+        return NULL;
+    http->calls = *calls;
+    http->local = local;
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http,
+        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)REQUEST_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_END);
+    if (!http->daemon) {
+        free(http);
+        return NULL;
+    }
+    return http;
+}
+
+void http_free(struct http *http)
+{
+    if (!http)
+        return;
+    for (const struct peer *peer = http->peers; peer; peer = peer->next)
+        if (peer->streams)
+            MHD_resume_connection(peer->connection);
+    MHD_stop_daemon(http->daemon);
+    free(http);
+}
+
+int http_descriptor(const struct http *http)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info ? info->epoll_fd : -1;
+}
+
+int http_wait(const struct http *http)
+{
+    MHD_UNSIGNED_LONG_LONG wait;
+    int most = http->peers ? 1000 * REQUEST_SECONDS / 4 : -1;
+    if (MHD_get_timeout(http->daemon, &wait) != MHD_YES)
+        return most;
+    return most >= 0 && wait > (unsigned)most ? most : wait > INT32_MAX ? INT32_MAX : (int)wait;
+}
+
+void http_run(struct http *http)
+{
+    close_slow(http);
+    MHD_run(http->daemon);
+}

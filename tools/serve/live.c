@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What viewers watch. Viewers with the same list of counters share a table of the model, and each
+ * sample of it is written once as text, which goes to all of them. Without viewers nothing is
+ * sampled; the last hour of a table stays for an hour.
+ */
+#include "serve.h"
+
+#include "../common/json.h"
+#include "../view/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TABLES_MOST = 256, /* of all viewers together */
+    VIEWER_TABLES_MOST = 64,
+    PATHS_MOST = 64, /* of a table */
+    KEEP_SECONDS = 3600,
+    ALIVE_SECONDS = 10 /* how often a stream without samples shows that it lives */
+};
+
+struct watched {
+    char *key; /* the lines of the viewers' lists */
+    unsigned table;
+    bool history;
+    size_t viewers;
+    double unwatched; /* since when it has no viewer */
+    uint64_t tick;    /* of the sample in `rows` */
+    char *rows, *columns;
+    size_t rows_size, columns_size;
+    unsigned version; /* counts changes of `columns` */
+};
+
+struct viewer {
+    struct viewer *next, **link;
+    struct live *live;
+    struct stream *stream;
+    struct watched *tables[VIEWER_TABLES_MOST];
+    unsigned versions[VIEWER_TABLES_MOST]; /* of the columns that were sent; 0: none */
+    uint64_t ticks[VIEWER_TABLES_MOST];
+    size_t count;
+    uint64_t lost; /* texts that found no space, because the viewer reads too slowly */
+    enum model_state state;
+    bool state_sent;
+    double sent;
+};
+
+struct live {
+    struct model *model;
+    size_t source;
+    double seconds;
+    struct watched *tables[TABLES_MOST];
+    size_t count;
+    struct viewer *viewers;
+    struct view_names names; /* English titles, by which the unit of a counter is known */
+};
+
+struct live *live_new(const char *machine, double seconds)
+{
+    struct live *live = calloc(1, sizeof *live);
+    if (!live)
+        return NULL;
+    live->seconds = seconds;
+    names_load(&live->names, "009");
+    live->model = model_new(seconds);
+    int source = live->model ? model_add_machine(live->model, machine) : -1;
+    if (source < 0) {
+        live_free(live);
+        return NULL;
+    }
+    live->source = (size_t)source;
+    return live;
+}
+
+static void watched_free(struct watched *watched)
+{
+    free(watched->key);
+    free(watched->rows);
+    free(watched->columns);
+    free(watched);
+}
+
+void live_free(struct live *live)
+{
+    if (!live)
+        return;
+    for (size_t i = 0; i < live->count; i++)
+        watched_free(live->tables[i]);
+    if (live->model)
+        model_free(live->model);
+    names_done(&live->names);
+    free(live);
+}
+
+int live_descriptor(const struct live *live)
+{
+    return model_descriptor(live->model);
+}
+
+void live_source(const struct live *live, struct model_source *ret)
+{
+    model_source(live->model, live->source, ret);
+}
+
+double live_seconds(const struct live *live)
+{
+    return live->seconds;
+}
+
+bool live_watched(const struct live *live)
+{
+    return live->viewers != NULL;
+}
+
+/* ---- lists of counters ---- */
+
+/* Returns the length of a path without its counter, which follows the last \ or ::. */
+static size_t object_length(const char *path, size_t length)
+{
+    for (size_t at = length; at-- > 1;)
+        if (path[at] == '\\' || (path[at] == ':' && path[at - 1] == ':'))
+            return at;
+    return 0;
+}
+
+static void remove_table(struct live *live, size_t at)
+{
+    model_remove_table(live->model, live->tables[at]->table);
+    watched_free(live->tables[at]);
+    live->tables[at] = live->tables[--live->count];
+}
+
+/* Removes tables that no viewer has watched for an hour; the oldest one anyway if there are too
+ * many. */
+static void remove_unwatched(struct live *live)
+{
+    size_t oldest = SIZE_MAX;
+    for (size_t i = live->count; i-- > 0;) {
+        const struct watched *watched = live->tables[i];
+        if (watched->viewers)
+            continue;
+        if (model_now() - watched->unwatched > KEEP_SECONDS)
+            remove_table(live, i);
+        else if (oldest >= live->count || watched->unwatched < live->tables[oldest]->unwatched)
+            oldest = i;
+    }
+    if (live->count == TABLES_MOST && oldest < live->count)
+        remove_table(live, oldest);
+}
+
+/* Returns the table for the lines of `key`, a new one if there is none yet; NULL: there are too
+ * many, or there is no memory. */
+static struct watched *watch(struct live *live, const char *key, size_t length)
+{
+    const char *paths[PATHS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < live->count; i++)
+        if (strlen(live->tables[i]->key) == length && !memcmp(live->tables[i]->key, key, length))
+            return live->tables[i];
+    remove_unwatched(live);
+    struct watched *watched = live->count < TABLES_MOST ? calloc(1, sizeof *watched) : NULL;
+    char *lines = watched ? strndup(key, length) : NULL;
+    if (!lines || !(watched->key = strdup(lines)))
+        goto failed;
+    bool text = *lines == '@';
+    watched->history = *lines == '+';
+    for (char *rest = lines, *line; (line = strsep(&rest, "\n"));)
+        paths[count++] = line + (text || watched->history);
+    watched->table =
+        text ? model_add_texts(live->model, live->source, paths, count)
+             : model_add_table(live->model, live->source, paths, count, watched->history);
+    if (!watched->table)
+        goto failed;
+    free(lines);
+    return live->tables[live->count++] = watched;
+failed:
+    free(lines);
+    if (watched)
+        watched_free(watched);
+    return NULL;
+}
+
+/* Adds to the viewer the table of the lines from `list` to `end`. */
+static const char *add_table(struct viewer *viewer, const char *list, const char *end)
+{
+    struct watched *watched =
+        viewer->count < VIEWER_TABLES_MOST ? watch(viewer->live, list, (size_t)(end - list)) : NULL;
+    if (!watched)
+        return "Too many tables: at most 64 objects and selections of instances for a viewer, and "
+               "256 for all.\n";
+    watched->viewers++;
+    model_rest(viewer->live->model, watched->table, false);
+    viewer->tables[viewer->count++] = watched;
+    return NULL;
+}
+
+/* Lines with the same beginning up to the counter, one after the other, are one table. */
+static const char *add_tables(struct viewer *viewer, const char *list)
+{
+    const char *begin = list, *why = NULL;
+    size_t common = 0, lines = 0;
+    for (const char *line = list; *line && !why;) {
+        const char *end = strchrnul(line, '\n');
+        size_t length = object_length(line, (size_t)(end - line));
+        if (!length)
+            return "A line is no counter path, such as \\Memory\\Available Bytes.\n";
+        if (line != begin &&
+            (length != common || memcmp(line, begin, length) != 0 || lines == PATHS_MOST)) {
+            why = add_table(viewer, begin, line - 1);
+            begin = line;
+            lines = 0;
+        }
+        common = length;
+        lines++;
+        line = *end ? end + 1 : end;
+        if (!*line && !why)
+            why = add_table(viewer, begin, *end ? line - 1 : line);
+    }
+    return why ? why : viewer->count ? NULL : "The list of counters is empty.\n";
+}
+
+struct viewer *live_viewer(struct live *live, const char *list, const char **ret_why)
+{
+    struct viewer *viewer = calloc(1, sizeof *viewer);
+    *ret_why = "There is no memory for another viewer.\n";
+    if (!viewer)
+        return NULL;
+    *viewer = (struct viewer){.live = live, .next = live->viewers, .link = &live->viewers};
+    if (viewer->next)
+        viewer->next->link = &viewer->next;
+    live->viewers = viewer;
+    *ret_why = add_tables(viewer, list);
+    if (*ret_why) {
+        live_end(live, viewer);
+        return NULL;
+    }
+    return viewer;
+}
+
+void live_end(struct live *live, struct viewer *viewer)
+{
+    for (size_t i = 0; i < viewer->count; i++) {
+        struct watched *watched = viewer->tables[i];
+        if (--watched->viewers)
+            continue;
+        watched->unwatched = model_now();
+        model_rest(live->model, watched->table, true);
+    }
+    *viewer->link = viewer->next;
+    if (viewer->next)
+        viewer->next->link = viewer->link;
+    free(viewer);
+    if (!live->viewers)
+        model_pause(live->model, true);
+}
+
+/* ---- samples as text ---- */
+
+/* Milliseconds since 1970, as JavaScript has them. */
+static int64_t javascript_time(int64_t time)
+{
+    return time / 10000 - 11644473600000;
+}
+
+static void write_columns(struct json *json, const struct live *live, const struct table *table)
+{
+    static const char *const units[] = {"", "B", "KiB", "MiB"};
+    json_open(json, "columns", '[');
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        struct view_counter counter = {.now.definition.CounterType = column->type};
+        view_describe(&counter, column->index, names_english(&live->names, column->index));
+        json_open(json, NULL, '{');
+        json_string(json, "path", column->path);
+        json_integer(json, "status", (DWORD)column->status);
+        json_string(json, "type", column->type ? counter.type.name : NULL);
+        json_string(json, "suffix", column->type && !column->raw ? counter.type.suffix : "");
+        json_string(json, "unit", units[counter.unit]);
+        json_bool(json, "raw", column->raw);
+        json_integer(json, "scale", column->default_scale);
+        json_string(json, "explain", column->explain);
+        json_string(json, "why", column->why);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void write_cells(struct json *json, const struct table *table, size_t row)
+{
+    json_open(json, NULL, '[');
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table->texts)
+            json_string(json, NULL, table->texts[row * table->column_count + c]);
+        else
+            json_double(json, NULL, table_cell(table, row, c)->number);
+    json_close(json, ']');
+}
+
+/* Why cells have no value: [row, column, status] for each of them. */
+static void write_reasons(struct json *json, const struct table *table)
+{
+    json_open(json, "reasons", '[');
+    for (size_t row = 0; row < table->row_count && !table->texts; row++)
+        for (size_t c = 0; c < table->column_count; c++) {
+            const struct cell *cell = table_cell(table, row, c);
+            if (!isnan(cell->number) || !cell->status)
+                continue;
+            json_open(json, NULL, '[');
+            json_integer(json, NULL, (int64_t)row);
+            json_integer(json, NULL, (int64_t)c);
+            json_integer(json, NULL, cell->status);
+            json_close(json, ']');
+        }
+    json_close(json, ']');
+}
+
+static void write_identity(struct json *json, uint64_t identity)
+{
+    char text[17]; /* a number of JavaScript has 53 bits only */
+    snprintf(text, sizeof text, "%llx", (unsigned long long)identity);
+    json_string(json, NULL, text);
+}
+
+static void write_rows(struct json *json, const struct live *live, const struct table *table)
+{
+    int64_t time = javascript_time(model_time(live->model, live->source, table->tick));
+    json_integer(json, "tick", (int64_t)table->tick);
+    json_integer(json, "time", time);
+    json_open(json, "rows", '[');
+    for (size_t row = 0; row < table->row_count; row++) {
+        json_open(json, NULL, '[');
+        json_string(json, NULL, table->rows[row].name);
+        write_identity(json, table->rows[row].identity);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+    json_open(json, table->texts ? "texts" : "values", '[');
+    for (size_t row = 0; row < table->row_count; row++)
+        write_cells(json, table, row);
+    json_close(json, ']');
+    write_reasons(json, table);
+    json_integer(json, "forgotten", (int64_t)table->forgotten);
+}
+
+/* An event is one line "data: {...}" and an empty one. What is written here begins after the number
+ * of the viewer's table. Replaces *text; without memory *text stays. Returns whether it changed. */
+static bool replace(char **text, size_t *size,
+                    void (*write)(struct json *, const struct live *, const struct table *),
+                    const struct live *live, const struct table *table)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    struct json json = {.out = open_memstream(&bytes, &length), .flat = true, .filled = true};
+    if (!json.out)
+        return false;
+    write(&json, live, table);
+    fputs("}\n\n", json.out);
+    bool failed = ferror(json.out) != 0;
+    failed |= fclose(json.out) != 0;
+    if (failed || (*text && *size == length && !memcmp(*text, bytes, length))) {
+        free(bytes);
+        return false;
+    }
+    free(*text);
+    *text = bytes;
+    *size = length;
+    return true;
+}
+
+static void update_texts(const struct live *live, struct watched *watched)
+{
+    const struct table *table = model_table(live->model, watched->table);
+    if (!table || (watched->tick == table->tick && watched->rows))
+        return;
+    if (replace(&watched->columns, &watched->columns_size, write_columns, live, table))
+        watched->version++;
+    watched->tick = table->tick;
+    replace(&watched->rows, &watched->rows_size, write_rows, live, table);
+}
+
+/* ---- histories ---- */
+
+struct steps { /* the ticks of a history that are sent: some together, then each alone */
+    uint64_t begin, fine, end;
+};
+
+static uint64_t next_step(const struct steps *steps, uint64_t tick)
+{
+    return tick < steps->fine ? tick + MODEL_COARSE : tick + 1;
+}
+
+enum figure { AVERAGE, LEAST, MOST };
+static void write_series(struct json *json, const char *key, const struct history *history,
+                         size_t column, const struct steps *steps, enum figure figure)
+{
+    uint64_t end = figure == AVERAGE ? steps->end : steps->fine;
+    json_open(json, key, '[');
+    for (uint64_t tick = steps->begin; tick < end; tick = next_step(steps, tick)) {
+        struct span span;
+        model_span(history, column, tick, next_step(steps, tick), &span);
+        json_double(json, NULL,
+                    figure == LEAST  ? span.least
+                    : figure == MOST ? span.most
+                                     : span.average);
+    }
+    json_close(json, ']');
+}
+
+static void write_history(struct json *json, const struct live *live, const struct table *table)
+{
+    size_t count;
+    uint64_t oldest = MODEL_FINE + (uint64_t)MODEL_COARSE * MODEL_COARSE_COUNT;
+    struct steps steps = {.end = table->tick};
+    steps.begin = table->tick > oldest ? table->tick - oldest : 1;
+    steps.fine = table->tick > MODEL_FINE ? table->tick - MODEL_FINE : steps.begin;
+    steps.fine -= (steps.fine - steps.begin) % MODEL_COARSE;
+    const struct history *const *histories = model_histories(live->model, table->id, &count);
+    json_open(json, "times", '[');
+    for (uint64_t tick = steps.begin; tick < steps.end; tick = next_step(&steps, tick))
+        json_integer(json, NULL, javascript_time(model_time(live->model, live->source, tick)));
+    json_close(json, ']');
+    json_open(json, "histories", '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct history *history = histories[i];
+        if (!history)
+            continue;
+        json_open(json, NULL, '{');
+        json_string(json, "name", history->name);
+        json_open(json, "identity", '[');
+        write_identity(json, history->identity);
+        json_close(json, ']');
+        json_integer(json, "born", (int64_t)history->born);
+        json_integer(json, "seen", (int64_t)history->seen);
+        for (size_t c = 0; c < table->column_count; c++) {
+            static const char *const keys[] = {"average", "least", "most"};
+            json_open(json, c ? NULL : "columns", c ? '{' : '[');
+            if (!c)
+                json_open(json, NULL, '{');
+            for (enum figure figure = AVERAGE; figure <= MOST; figure++)
+                write_series(json, keys[figure], history, c, &steps, figure);
+            json_close(json, '}');
+        }
+        json_close(json, ']');
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* ---- viewers ---- */
+
+static void send(struct viewer *viewer, const char *head, const char *text, size_t size)
+{
+    size_t length = strlen(head);
+    char *all = malloc(length + size);
+    if (all) {
+        memcpy(all, head, length);
+        memcpy(all + length, text, size);
+    }
+    if (!all || !stream_write(viewer->stream, all, length + size))
+        viewer->lost++;
+    viewer->sent = model_now();
+    free(all);
+}
+
+/* Sends what changed of a table since the viewer got it last. */
+static void send_table(struct viewer *viewer, size_t at)
+{
+    const struct watched *watched = viewer->tables[at];
+    char head[64];
+    if (watched->columns && viewer->versions[at] != watched->version) {
+        snprintf(head, sizeof head, "data: {\"event\": \"columns\", \"table\": %zu", at);
+        send(viewer, head, watched->columns, watched->columns_size);
+        viewer->versions[at] = watched->version;
+    }
+    if (watched->rows && watched->tick && viewer->ticks[at] != watched->tick) {
+        snprintf(head, sizeof head, "data: {\"event\": \"rows\", \"table\": %zu", at);
+        send(viewer, head, watched->rows, watched->rows_size);
+        viewer->ticks[at] = watched->tick;
+    }
+}
+
+static void send_state(struct viewer *viewer)
+{
+    static const char *const names[] = {"starting", "good", "away", "silent", "complete"};
+    struct model_source source;
+    char text[256];
+    live_source(viewer->live, &source);
+    if (viewer->state_sent && viewer->state == source.state && !viewer->lost &&
+        model_now() - viewer->sent < ALIVE_SECONDS)
+        return;
+    viewer->state_sent = true;
+    viewer->state = source.state;
+    snprintf(text, sizeof text,
+             "data: {\"event\": \"source\", \"state\": \"%s\", \"status\": %lu, \"tick\": %llu, "
+             "\"seconds\": %.3f, \"lost\": %llu}\n\n",
+             names[source.state], (unsigned long)(DWORD)source.status,
+             (unsigned long long)source.tick, viewer->live->seconds,
+             (unsigned long long)viewer->lost);
+    uint64_t lost = viewer->lost;
+    send(viewer, "", text, strlen(text));
+    if (viewer->lost == lost)
+        viewer->lost = 0;
+}
+
+static void send_history(struct viewer *viewer, size_t at)
+{
+    const struct live *live = viewer->live;
+    const struct table *table = model_table(live->model, viewer->tables[at]->table);
+    char *text = NULL;
+    size_t size = 0;
+    if (!table || !viewer->tables[at]->history || table->tick < 2)
+        return;
+    struct json json = {.out = open_memstream(&text, &size), .flat = true};
+    if (!json.out)
+        return;
+    fputs("data: ", json.out);
+    json_open(&json, NULL, '{');
+    json_string(&json, "event", "history");
+    json_integer(&json, "table", (int64_t)at);
+    write_history(&json, live, table);
+    json_close(&json, '}');
+    fputs("\n\n", json.out);
+    if (fclose(json.out) == 0)
+        send(viewer, "", text, size);
+    free(text);
+}
+
+void live_begin(struct live *live, struct viewer *viewer, struct stream *stream)
+{
+    viewer->stream = stream;
+    model_pause(live->model, false);
+    send_state(viewer);
+    for (size_t i = 0; i < viewer->count; i++) {
+        update_texts(live, viewer->tables[i]);
+        send_history(viewer, i);
+        send_table(viewer, i);
+    }
+    live_run(live);
+}
+
+void live_run(struct live *live)
+{
+    if (!live->viewers)
+        return;
+    model_update(live->model);
+    for (size_t i = 0; i < live->count; i++)
+        if (live->tables[i]->viewers)
+            update_texts(live, live->tables[i]);
+    for (struct viewer *viewer = live->viewers; viewer; viewer = viewer->next) {
+        if (!viewer->stream)
+            continue;
+        for (size_t i = 0; i < viewer->count; i++)
+            send_table(viewer, i);
+        send_state(viewer);
+    }
+}

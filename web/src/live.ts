@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// The stream of samples: one request for all counters that the page shows. It ends while the tab is
+// hidden, and comes back by itself when the network or the server does.
+
+import { NoSession, request } from "./session";
+
+/** A counter's description: its type, and the unit of its values. */
+export interface Unit { type: string | null; suffix: string; unit: string; }
+export interface Column extends Unit {
+    path: string; status: number; raw: boolean; scale: number; explain: string | null; why: string | null;
+}
+export type Cell = number | string | null;
+export interface Row { name: string; identity: string; cells: Cell[]; }
+/** A table: the counters of one object (columns) for all instances that match (rows). */
+export interface Table { key: string; columns: Column[]; rows: Row[]; tick: number; time: number; reasons: Map<string, number>; }
+export interface Series { name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean; }
+
+const MOST_POINTS = 3900;
+const RETRY_FIRST = 500, RETRY_MOST = 10000;
+
+/** What the page knows of the machine at this moment; `listen` is called after each change. */
+export class Live {
+    tables: Table[] = [];
+    times: number[] = [];
+    series = new Map<string, Series>();
+    state = "starting";
+    problem = "";
+    noSession: string | null = null;
+    private lists: string[] = [];
+    private abort: AbortController | null = null;
+    private retry = RETRY_FIRST;
+    private generation = 0;
+    private due = 0;
+
+    constructor(private listen: () => void) {
+        document.addEventListener("visibilitychange", () => this.restart());
+    }
+
+    /** Watches these lists, one for each table: paths in lines, as docs/serve.md describes. */
+    watch(lists: string[]): void {
+        if (lists.join("\n") === this.lists.join("\n")) return;
+        this.lists = lists;
+        this.restart();
+    }
+
+    private restart(): void {
+        this.abort?.abort();
+        this.abort = null;
+        this.generation++;
+        if (document.hidden || !this.lists.length) return;
+        this.tables = this.lists.map((key) => ({ key, columns: [], rows: [], tick: 0, time: 0, reasons: new Map() }));
+        this.series.clear();
+        this.times = [];
+        void this.run(this.generation);
+    }
+
+    private async run(generation: number): Promise<void> {
+        this.abort = new AbortController();
+        try {
+            const answer = await request("/api/live", { method: "POST", body: this.lists.join("\n") + "\n", signal: this.abort.signal });
+            this.problem = "";
+            await this.read(answer.body!.getReader(), generation);
+            this.problem = "the server has ended the connection";
+        } catch (error) {
+            if (generation !== this.generation) return;
+            if (error instanceof NoSession) this.noSession = error.message;
+            this.problem = String((error as Error).message || error);
+        }
+        if (generation !== this.generation || this.noSession !== null) { this.changed(); return; }
+        this.state = "away";
+        this.changed();
+        setTimeout(() => { if (generation === this.generation) this.restart(); }, this.retry);
+        this.retry = Math.min(this.retry * 2, RETRY_MOST);
+    }
+
+    private async read(reader: ReadableStreamDefaultReader<Uint8Array>, generation: number): Promise<void> {
+        const decoder = new TextDecoder();
+        let text = "";
+        for (;;) {
+            const { value, done } = await reader.read();
+            if (done || generation !== this.generation) return;
+            text += decoder.decode(value, { stream: true });
+            const events = text.split("\n\n");
+            text = events.pop()!;
+            for (const event of events) this.take(JSON.parse(event.slice("data: ".length)));
+            this.retry = RETRY_FIRST;
+            this.changed();
+        }
+    }
+
+    private changed(): void {
+        if (this.due) return;
+        this.due = requestAnimationFrame(() => { this.due = 0; this.listen(); });
+    }
+
+    private take(event: any): void {
+        const table = this.tables[event.table];
+        if (event.event === "source") this.state = event.state;
+        else if (event.event === "columns") table.columns = event.columns;
+        else if (event.event === "rows") this.takeRows(table, event);
+        else if (event.event === "history") this.takeHistory(table, event);
+    }
+
+    private takeRows(table: Table, event: any): void {
+        const cells: Cell[][] = event.values ?? event.texts;
+        table.tick = event.tick;
+        table.time = event.time;
+        table.rows = event.rows.map(([name, identity]: string[], i: number) => ({ name, identity, cells: cells[i] }));
+        table.reasons = new Map(event.reasons.map(([row, column, status]: number[]) => [`${row},${column}`, status]));
+        if (!table.key.startsWith("+")) return;
+        const at = this.place(event.time);
+        const paths = new Set(table.columns.map((column) => column.path));
+        for (const series of this.series.values()) if (paths.has(series.path)) series.alive = false;
+        for (const row of table.rows)
+            table.columns.forEach((column, c) => {
+                const series = this.find(table, row.name, row.identity, column.path);
+                series.alive = true;
+                series.counter = column;
+                series.values[at] = row.cells[c] as number | null;
+            });
+    }
+
+    private takeHistory(table: Table, event: any): void {
+        const places: number[] = event.times.map((time: number) => this.place(time));
+        for (const history of event.histories)
+            history.columns.forEach((column: { average: (number | null)[] }, c: number) => {
+                const series = this.find(table, history.name, history.identity[0], table.key.split("\n")[c].slice(1));
+                column.average.forEach((value, i) => { if (value !== null) series.values[places[i]] = value; });
+            });
+    }
+
+    private find(table: Table, name: string, identity: string, path: string): Series {
+        const key = `${path}\n${identity}`;
+        let series = this.series.get(key);
+        if (!series) this.series.set(key, (series = { name, identity, path, values: [], alive: true }));
+        while (series.values.length < this.times.length) series.values.push(null);
+        return series;
+    }
+
+    /** Returns the position of a time, which is new or known; all tables of a sample have the same. */
+    private place(time: number): number {
+        let at = this.times.length;
+        while (at > 0 && this.times[at - 1] >= time) at--;
+        if (this.times[at] === time) return at;
+        this.times.splice(at, 0, time);
+        for (const series of this.series.values()) series.values.splice(at, 0, null);
+        if (this.times.length > MOST_POINTS) {
+            this.times.shift();
+            for (const series of this.series.values()) series.values.shift();
+            at--;
+        }
+        return at;
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+import { render } from "preact";
+import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
+import { NoSession, request } from "./session";
+import { Chart, Legend, linesOf } from "./chart";
+import { Live } from "./live";
+import { ObjectType, readObjects } from "./objects";
+import { Overview, OVERVIEW_LISTS } from "./overview";
+import { readState, State, View, writeState } from "./state";
+import { PROCESS_LISTS, Processes, Report, reportLists } from "./tables";
+import { Tree } from "./tree";
+
+const VIEWS: [View, string][] = [["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"]];
+const STATES: Record<string, string> = {
+    starting: "starting", good: "live", away: "no connection, trying again", silent: "a provider does not answer", complete: "complete",
+};
+
+function listsOf(state: State, objects: ObjectType[]): string[] {
+    if (state.view === "overview") return OVERVIEW_LISTS;
+    if (state.view === "processes") return PROCESS_LISTS;
+    if (state.view === "chart") return state.paths.map((path) => `+${path}`);
+    const object = objects.find((each) => each.name === state.object);
+    return object ? reportLists(object) : [];
+}
+
+function NoEntry({ why }: { why: string }) {
+    return <main class="entry"><h1>perfmon</h1>
+        <p>{why || "This page needs a link with a secret, which works once."}</p>
+        <p>Get one on the machine by <code>perfmon open</code>.</p></main>;
+}
+
+function Page() {
+    const [, redraw] = useReducer((count: number) => count + 1, 0);
+    const live = useMemo(() => new Live(() => redraw(0)), []);
+    const [state, setState] = useState(readState), [objects, setObjects] = useState<ObjectType[]>([]);
+    const [machine, setMachine] = useState<{ name: string; root: boolean } | null>(null);
+    const [entry, setEntry] = useState<string | null>(null), [hidden, setHidden] = useState(new Set<string>());
+    const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
+    useEffect(() => {
+        const failed = (error: unknown) => setEntry(error instanceof NoSession ? error.message : String(error));
+        request("/api/machine").then(async (answer) => setMachine(await answer.json())).then(readObjects).then(setObjects).catch(failed);
+        const moved = () => setState(readState());
+        addEventListener("hashchange", moved);
+        return () => removeEventListener("hashchange", moved);
+    }, []);
+    useEffect(() => { writeState(state); }, [state]);
+    useEffect(() => { if (machine) live.watch(listsOf(state, objects)); }, [state.view, state.paths, state.object, objects, machine]);
+    const why = entry ?? live.noSession;
+    if (why !== null) return <NoEntry why={why} />;
+    const lines = state.view === "chart" ? linesOf(live, hidden) : [];
+    const toggle = (key: string) => setHidden((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
+    const table = { live, sort: state.sort, setSort: (sort: string) => change({ sort }), filter: state.filter };
+    const object = objects.find((each) => each.name === state.object);
+    return (
+        <>
+            <header>
+                <h1>{machine?.name ?? "perfmon"}</h1>
+                <div role="tablist">{VIEWS.map(([view, title]) =>
+                    <button key={view} role="tab" aria-selected={state.view === view} onClick={() => change({ view, sort: "" })}>{title}</button>)}</div>
+                {state.view !== "chart" && <input type="search" placeholder="Filter rows" aria-label="Filter rows" value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
+                <span class={`state ${live.state}`} role="status">{STATES[live.state]}{live.problem ? `: ${live.problem}` : ""}</span>
+            </header>
+            <Tree objects={objects} show={(name) => change({ view: "report", object: name, sort: "" })}
+                add={(path) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] })} />
+            <main>
+                {state.view === "overview" && <Overview {...table} />}
+                {state.view === "processes" && <Processes {...table} />}
+                {state.view === "chart" && (state.paths.length
+                    ? <><Chart live={live} lines={lines} /><Legend live={live} lines={lines} toggle={toggle} remove={(path) => change({ paths: state.paths.filter((each) => each !== path) })} /></>
+                    : <p class="note">Choose counters in the tree: open an object, then a counter, then an instance.</p>)}
+                {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">Choose an object in the tree by its button ▦.</p>)}
+            </main>
+        </>
+    );
+}
+
+render(<Page />, document.getElementById("page")!);

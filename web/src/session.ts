@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The secret of this page. A link brings one in the address, which works once; it is exchanged for
+// that of a session, which stays in this tab. Afterwards the address holds the page's state only.
+
+const KEY = "openperflib-session";
+const found = /^#([A-Za-z0-9_-]{43})$/.exec(location.hash);
+let link: string | null = found ? found[1] : null;
+if (found) history.replaceState(null, "", location.pathname);
+
+export class NoSession extends Error {}
+
+async function exchange(): Promise<void> {
+    const secret = link;
+    link = null;
+    const answer = await fetch("/api/session", { method: "POST", headers: { Authorization: `Bearer ${secret}` } });
+    if (!answer.ok) throw new NoSession((await answer.text()).trim());
+    sessionStorage.setItem(KEY, (await answer.json()).secret);
+}
+
+/** Sends a request with the session's secret. Throws NoSession if there is none or it has ended. */
+export async function request(path: string, options: RequestInit = {}): Promise<Response> {
+    if (link) await exchange();
+    const secret = sessionStorage.getItem(KEY);
+    if (!secret) throw new NoSession("");
+    const answer = await fetch(path, { ...options, headers: { Authorization: `Bearer ${secret}` } });
+    if (answer.status === 401) {
+        sessionStorage.removeItem(KEY);
+        throw new NoSession((await answer.text()).trim());
+    }
+    if (!answer.ok) throw new Error((await answer.text()).trim());
+    return answer;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What the page shows, kept in the address, so that a link opens the same view. Contains no secret.
+
+export type View = "overview" | "processes" | "chart" | "report";
+export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; }
+
+const VIEWS: View[] = ["overview", "processes", "chart", "report"];
+
+export function readState(): State {
+    const words = new URLSearchParams(location.hash.slice(1));
+    const view = words.get("view") as View;
+    return {
+        view: VIEWS.includes(view) ? view : "overview",
+        paths: words.getAll("c"),
+        object: words.get("object") ?? "",
+        sort: words.get("sort") ?? "",
+        filter: words.get("filter") ?? "",
+    };
+}
+
+export function writeState(state: State): void {
+    const words = new URLSearchParams();
+    if (state.view !== "overview") words.set("view", state.view);
+    for (const path of state.paths) words.append("c", path);
+    for (const key of ["object", "sort", "filter"] as const) if (state[key]) words.set(key, state[key]);
+    history.replaceState(null, "", `${location.pathname}#${words}`);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Tables of the newest sample: one object as a report, and the list of processes.
+
+import { useState } from "preact/hooks";
+import { number } from "./format";
+import type { Cell, Live, Row, Unit } from "./live";
+import type { Counter, ObjectType } from "./objects";
+
+const MOST_ROWS = 500;
+
+interface Field { title: string; counter?: Unit; text?: boolean; cell(row: Row): Cell; }
+
+export function DataTable({ fields, rows, first, sort, setSort, filter, caption }: {
+    fields: Field[]; rows: Row[]; first: string; sort: string; setSort(sort: string): void; filter: string; caption: string;
+}) {
+    const [name, down] = sort.startsWith("-") ? [sort.slice(1), true] : [sort, false];
+    const field = fields.find((each) => each.title === name);
+    const key = (row: Row): Cell => (field ? field.cell(row) : row.name);
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = rows.filter((row) => words.every((word) =>
+        row.name.toLowerCase().includes(word) || fields.some((each) => each.text && String(each.cell(row) ?? "").toLowerCase().includes(word))));
+    if (name) found.sort((left, right) => {
+        const a = key(left), b = key(right);
+        if (a === null || a === undefined) return 1; /* rows without a value are last in both directions */
+        if (b === null || b === undefined) return -1;
+        return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
+    });
+    const head = (title: string, text: boolean) => (
+        <th key={title} class={text ? "" : "number"} aria-sort={name === title ? (down ? "descending" : "ascending") : "none"}>
+            <button onClick={() => setSort(name === title ? (down ? title : `-${title}`) : text ? title : `-${title}`)}>{title}</button>
+        </th>);
+    return (
+        <table class="data">
+            <caption>{caption}{found.length > MOST_ROWS ? ` – the first ${MOST_ROWS} of ${found.length} rows` : ""}</caption>
+            <thead><tr>{head(first, true)}{fields.map((each) => head(each.title, !!each.text))}</tr></thead>
+            <tbody>{found.slice(0, MOST_ROWS).map((row) => (
+                <tr key={row.identity}><th scope="row">{row.name || "–"}</th>{fields.map((each) => {
+                    const cell = each.cell(row);
+                    return each.text ? <td key={each.title}>{cell}</td> : <td key={each.title} class="number">{number(cell as number | null, each.counter)}</td>;
+                })}</tr>))}</tbody>
+        </table>
+    );
+}
+
+/** The lists to watch for all counters of an object: numbers, and texts. */
+export function reportLists(object: ObjectType): string[] {
+    const path = (counter: Counter) => `\\${object.name}${object.single ? "" : "(*)"}\\${counter.name}`;
+    const numbers = object.counters.filter((each) => !each.text).slice(0, 64), texts = object.counters.filter((each) => each.text);
+    return [numbers.map((each) => (each.raw ? "=" : "") + path(each)).join("\n"), texts.map((each) => `@${path(each)}`).join("\n")].filter(Boolean);
+}
+
+export function Report({ live, object, sort, setSort, filter }: {
+    live: Live; object: ObjectType; sort: string; setSort(sort: string): void; filter: string;
+}) {
+    const text = live.tables.find((table) => table.key.startsWith("@")), numbers = live.tables.find((table) => !table.key.startsWith("@"));
+    const texts = new Map(text?.rows.map((row) => [row.identity, row.cells]));
+    const shown = object.counters.filter((each) => !each.text).slice(0, 64);
+    const fields: Field[] = [
+        ...shown.map((counter, i) => ({ title: counter.name, counter, cell: (row: Row) => (numbers ? row.cells[i] : null) })),
+        ...object.counters.filter((each) => each.text).map((counter, i) => ({ title: counter.name, text: true, cell: (row: Row) => texts.get(row.identity)?.[i] ?? null })),
+    ];
+    const rows = (numbers ?? text)?.rows ?? [];
+    const why = (numbers ?? text)?.columns.find((column) => column.why)?.why ?? object.why;
+    return rows.length
+        ? <DataTable fields={fields} rows={[...rows]} first={object.single ? "" : "Instance"} sort={sort} setSort={setSort} filter={filter} caption={object.name} />
+        : <p class="note">{why ?? "No values yet."}</p>;
+}
+
+const PROCESS = ["ID Process", "% Processor Time", "Working Set - Private", "Disk Read Bytes/sec", "Disk Write Bytes/sec", "Thread Count", "Elapsed Time"];
+const DETAILS = ["User", "State", "Unit", "Command Line"];
+export const PROCESS_LISTS = [
+    PROCESS.map((name) => `\\Process V2(*)\\${name}`).join("\n"),
+    DETAILS.map((name) => `@\\Process Details(*)\\${name}`).join("\n"),
+];
+
+export function Processes({ live, most, sort, setSort, filter }: {
+    live: Live; most?: number; sort: string; setSort(sort: string): void; filter: string;
+}) {
+    const [numbers, texts] = PROCESS_LISTS.map((key) => live.tables.find((table) => table.key === key));
+    const [all, setAll] = useState(false);
+    const details = new Map(texts?.rows.map((row) => [row.name, row.cells]));
+    const fields: Field[] = [
+        ...PROCESS.map((name, i) => ({ title: name, counter: numbers?.columns[i], cell: (row: Row) => row.cells[i] })),
+        ...DETAILS.map((name, i) => ({ title: name, text: true, cell: (row: Row) => details.get(row.name)?.[i] ?? null })),
+    ];
+    let rows = (numbers?.rows ?? []).filter((row) => !/^(_Total|Idle)(:|$)/.test(row.name));
+    if (most && !all) rows = rows.sort((left, right) => Number(right.cells[1] ?? 0) - Number(left.cells[1] ?? 0)).slice(0, most);
+    return (
+        <section>
+            <DataTable fields={fields} rows={rows} first="Name" sort={sort || "-% Processor Time"} setSort={setSort} filter={filter} caption={most ? "Busiest processes" : "Processes"} />
+            {most && !all && <button onClick={() => setAll(true)}>Show all</button>}
+        </section>
+    );
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// All objects, counters and instances, with a search and their explanations.
+
+import { useEffect, useState } from "preact/hooks";
+import { matches, ObjectType, readInstances } from "./objects";
+
+const MOST_SHOWN = 500;
+
+function Instances({ object, counter, add }: { object: string; counter: string; add(path: string): void }) {
+    const [names, setNames] = useState<string[] | null>(null), [filter, setFilter] = useState("");
+    useEffect(() => { readInstances(object).then(setNames, () => setNames([])); }, [object]);
+    if (!names) return <div class="note">reading…</div>;
+    const found = names.filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
+    return (
+        <div class="instances">
+            {names.length > 20 && <input type="search" placeholder={`${names.length} instances`} value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
+            <button onClick={() => add(`\\${object}(*)\\${counter}`)}>all (*)</button>
+            {found.slice(0, MOST_SHOWN).map((name) => <button key={name} onClick={() => add(`\\${object}(${name})\\${counter}`)}>{name}</button>)}
+            {found.length > MOST_SHOWN && <div class="note">{found.length - MOST_SHOWN} more: type a part of the name</div>}
+        </div>
+    );
+}
+
+export function Tree({ objects, add, show }: { objects: ObjectType[]; add(path: string): void; show(object: string): void }) {
+    const [words, setWords] = useState(""), [open, setOpen] = useState(""), [counter, setCounter] = useState("");
+    const [explain, setExplain] = useState<{ name: string; text: string } | null>(null);
+    const found = objects
+        .map((object) => ({ object, counters: object.counters.filter((each) => matches(object, each, words)) }))
+        .filter(({ object, counters }) => counters.length || matches(object, null, words));
+    const tell = (name: string, text: string | null) => () => setExplain({ name, text: text ?? "There is no explanation." });
+    return (
+        <nav class="tree" aria-label="Objects and counters">
+            <input type="search" placeholder="Search: cpu, disk, page faults…" aria-label="Search objects and counters" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
+            <ul>{found.map(({ object, counters }) => {
+                const opened = open === object.name || (words !== "" && found.length < 6);
+                return (
+                    <li key={object.name}>
+                        <button class="object" aria-expanded={opened} onFocus={tell(object.name, object.explain)}
+                            onClick={() => { setOpen(open === object.name ? "" : object.name); setCounter(""); }}>
+                            {object.name}{object.single ? "" : ` (${object.instances})`}
+                        </button>
+                        <button class="table" title="Show as a table" onClick={() => show(object.name)}>▦</button>
+                        {object.why && <div class="note">{object.why}</div>}
+                        {opened && <ul>{(words ? counters : object.counters).map((each) => (
+                            <li key={each.name}>
+                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === each.name} onFocus={tell(each.name, each.explain)}
+                                    onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === each.name ? "" : each.name)}>{each.name}</button>
+                                {counter === each.name && open === object.name && <Instances object={object.name} counter={each.name} add={add} />}
+                            </li>))}</ul>}
+                    </li>);
+            })}</ul>
+            <div class="explain" aria-live="polite">{explain ? <><b>{explain.name}</b><p>{explain.text}</p></> : <p>What a counter means is shown here.</p>}</div>
+        </nav>
+    );
+}
