@@ -49,6 +49,7 @@ struct http {
     struct MHD_Daemon *daemon;
     struct http_calls calls;
     struct peer *peers;
+    size_t count; /* of peers */
     bool local;
 };
 
@@ -312,12 +313,14 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
         if (peer->next)
             peer->next->link = &peer->next;
         http->peers = peer;
+        http->count++;
         *kept = peer;
     } else if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer) {
         *peer->link = peer->next;
         if (peer->next)
             peer->next->link = peer->link;
         free(peer);
+        http->count--;
         *kept = NULL;
     }
 }
@@ -385,6 +388,10 @@ int http_wait(const struct http *http)
 
 void http_run(struct http *http)
 {
+    size_t before;
     close_slow(http);
-    MHD_run(http->daemon);
+    do {
+        before = http->count;
+        MHD_run(http->daemon); /* begins by listening again if a connection has made place */
+    } while (http->count < before);
 }
