@@ -230,8 +230,9 @@ static unsigned check_samples(const char *path, size_t most, bool whole, unsigne
     const char *problem = log_problem(log) ? log_problem(log) : "";
     if (whole) {
         assert_true(in_flight <= PARTS && log_losses(log)->any == (in_flight > 0));
-        /* a record whose next part would be in a buffer that was not begun */
-        if (!in_flight || !strstr(problem, "parts of this record, which is skipped: it was trunc"))
+        /* a record whose next part would be in a buffer that was not begun: reported, but not
+         * counted, because its writer may go on */
+        if (!strstr(problem, "parts of this record, which is skipped: it was trunc"))
             assert_string_equal(problem, "");
     }
     log_close(log);
