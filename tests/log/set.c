@@ -14,6 +14,7 @@
 
 #include "../temp.h"
 #include "log/log.h"
+#include "log/zst.h"
 
 enum { FILES = 40, SAMPLES = 240, SECOND = 10000000, STEP = 15 * SECOND };
 static const LONGLONG begin = INT64_C(126858528000000000); /* 01/01/2003 */
@@ -105,7 +106,8 @@ static void ordered(void **state)
 {
     for (unsigned i = 0; i < FILES; i++) {
         char name[64];
-        snprintf(name, sizeof name, "a_%06u.blg%s", FILES - i, i % 3 ? "" : ".zst");
+        snprintf(name, sizeof name, "a_%06u.blg%s", FILES - i,
+                 i % 3 || !zst_library() ? "" : ".zst");
         write_file(name, "a", i * SAMPLES, SAMPLES, 0);
         snprintf(name, sizeof name, "b_%06u.blg", i * 7 % FILES);
         write_file(name, "b", i * SAMPLES, SAMPLES, 30000);
@@ -183,7 +185,8 @@ static void write_text(const char *name, const char *text)
 static void damaged(void **state)
 {
     write_file("a_1.blg", "a", 0, 10, 0);
-    write_file("a_2.blg.zst", "a", 10, 10, 0);
+    if (zst_library()) /* not in a build for 32 bits without libzstd1 */
+        write_file("a_2.blg.zst", "a", 10, 10, 0);
     write_file("a_2.blg", "a", 10, 10, 0); /* is being compressed: read once */
     write_text("a_3.blg", "this is no capture");
     write_text("a_4.blg.zst", "\x28\xb5\x2f\xfd and then nothing that is a frame");
