@@ -225,7 +225,7 @@ static int write_to_full_disk(void)
     static char block[64 << 10];
     char filler[128];
     snprintf(filler, sizeof filler, "%s/filler", folder);
-    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+    if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
         mount("none", folder, "tmpfs", 0, "size=16k,mode=755"))
         return 77;
     int fd = open(filler, O_WRONLY | O_CREAT, 0600);
@@ -326,6 +326,9 @@ static void a_pipe_is_not_waited_for(void **state)
  * event is lost instead. */
 static void standard_output_is_left_alone(void **state)
 {
+    const char *preload = getenv("LD_PRELOAD");
+    if (preload && strstr(preload, "vgpreload"))
+        return; /* valgrind opens files for the program with descriptors of its own */
     pid_t child = fork();
     if (child == 0) {
         close(STDIN_FILENO);
