@@ -217,7 +217,7 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
         peer->complete = seconds_now();
         peer->streams = reply.viewer != NULL;
     }
-    if (reply.viewer && !failed) {
+    if (reply.viewer) { /* nothing was written to `out` */
         free(text);
         return send_stream(http, connection, &reply);
     }

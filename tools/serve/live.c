@@ -450,7 +450,8 @@ static void write_history(struct json *json, const struct live *live, const stru
 
 /* ---- viewers ---- */
 
-static void send(struct viewer *viewer, const char *head, const char *text, size_t size)
+/* False: the text is lost, because there was no space. */
+static bool send(struct viewer *viewer, const char *head, const char *text, size_t size)
 {
     size_t length = strlen(head);
     char *all = malloc(length + size);
@@ -458,10 +459,11 @@ static void send(struct viewer *viewer, const char *head, const char *text, size
         memcpy(all, head, length);
         memcpy(all + length, text, size);
     }
-    if (!all || !stream_write(viewer->stream, all, length + size))
-        viewer->lost++;
+    bool good = all && stream_write(viewer->stream, all, length + size);
+    viewer->lost += !good;
     viewer->sent = model_now();
     free(all);
+    return good;
 }
 
 /* Sends what changed of a table since the viewer got it last. */
@@ -471,8 +473,8 @@ static void send_table(struct viewer *viewer, size_t at)
     char head[64];
     if (watched->columns && viewer->versions[at] != watched->version) {
         snprintf(head, sizeof head, "data: {\"event\": \"columns\", \"table\": %zu", at);
-        send(viewer, head, watched->columns, watched->columns_size);
-        viewer->versions[at] = watched->version;
+        if (send(viewer, head, watched->columns, watched->columns_size))
+            viewer->versions[at] = watched->version; /* else it is sent again */
     }
     if (watched->rows && watched->tick && viewer->ticks[at] != watched->tick) {
         snprintf(head, sizeof head, "data: {\"event\": \"rows\", \"table\": %zu", at);
