@@ -428,19 +428,31 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Counts as lost the records after the last byte that the buffer's head states as used. */
-static void lose_after_end(struct file *file, struct binary *binary, const struct byte_view *view)
+/* Whether this is the last buffer of a capture that its writer has not closed. */
+static bool is_open_end(const struct file *file, const struct binary *binary,
+                        const struct byte_view *view)
+{
+    return !binary->order && !file->stream.zst && binary->written <= number_of(binary) &&
+           view->offset + binary->buffer_size >= stream_size(&file->stream);
+}
+
+/* Handles records after the last byte that the buffer's head states as used. They are lost, except
+ * where a writer counts a sample after it has written it: there the capture ends before them. */
+static PDH_STATUS after_used(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     while (binary->offset + BINARY_RECORD_BODY <= view->got) {
         const unsigned char *record = view->bytes + binary->offset;
         uint32_t size = record_size(record);
         if (!is_ours(record, size))
-            return;
+            return 0;
+        if (is_open_end(file, binary, view))
+            return (PDH_STATUS)PDH_NO_MORE_DATA;
         file_lose(file, LOSS_RECORD, 1,
                   "the one at offset %llu, after the used bytes of its buffer",
                   (unsigned long long)(view->offset + binary->offset));
         binary->offset += (size + 7) & ~7u;
     }
+    return 0;
 }
 
 /* Goes to the next buffer. If the present buffer is incomplete the file has no more buffers,
@@ -473,8 +485,9 @@ static PDH_STATUS next_record(struct file *file, struct binary *binary, const un
                           (unsigned long long)offset);
             break;
         case STEP_BUFFER_ENDS:
-            lose_after_end(file, binary, &view);
-            status = leave_buffer(file, binary, &view);
+            status = after_used(file, binary, &view);
+            if (!status)
+                status = leave_buffer(file, binary, &view);
             break;
         case STEP_STOPS:
             break;

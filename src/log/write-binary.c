@@ -457,11 +457,27 @@ static PDH_STATUS add_head(struct log_writer *writer, const char *path,
 
 /* ---- creating ---- */
 
+/* Overwrites what a writer that was killed left after the used bytes of the last buffer: records
+ * that its head does not count, which readers would report as lost once the file goes on. */
+static bool erase_uncounted(struct log_writer *writer, uint64_t buffer)
+{
+    struct binary_writer *binary = writer->binary;
+    unsigned char head[BINARY_BUFFER_HEAD];
+    uint64_t offset = buffer * binary->size;
+    if (pread(writer->fd, head, sizeof head, (off_t)offset) != sizeof head)
+        return true;
+    binary->sequence = get64(head + 24) + 1;
+    uint32_t used = get32(head + 4);
+    return get32(head) != binary->size || used < BINARY_BUFFER_HEAD || used >= binary->size ||
+           write_all(writer, binary->bytes + BINARY_BUFFER_HEAD, binary->size - used,
+                     offset + used);
+}
+
 /* Continues after the last buffer of the file. */
 static PDH_STATUS append(struct log_writer *writer, uint64_t size, const char **ret_problem)
 {
     struct binary_writer *binary = writer->binary;
-    unsigned char head[BINARY_BUFFER_HEAD], first[512];
+    unsigned char first[512];
     if (pread(writer->fd, first, sizeof first, 0) != sizeof first ||
         !format_binary.matches(first, sizeof first) || get32(first) > LARGEST_BINARY_BUFFER) {
         *ret_problem = zst_matches(first, sizeof first)
@@ -476,9 +492,6 @@ static PDH_STATUS append(struct log_writer *writer, uint64_t size, const char **
     binary->size = get32(first);
     binary->number = (size + binary->size - 1) / binary->size;
     binary->sequence = binary->number;
-    if (pread(writer->fd, head, sizeof head, (off_t)((binary->number - 1) * binary->size)) ==
-        sizeof head)
-        binary->sequence = get64(head + 24) + 1;
     return 0;
 }
 
@@ -503,7 +516,9 @@ PDH_STATUS binary_create(struct log_writer *writer, const char *path, uint64_t s
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     begin_buffer(binary);
     writer->written = size;
-    return size ? 0 : add_head(writer, path, header);
+    if (!size)
+        return add_head(writer, path, header);
+    return erase_uncounted(writer, binary->number - 1) ? 0 : (PDH_STATUS)write_status(errno);
 }
 
 /* ---- the end ---- */

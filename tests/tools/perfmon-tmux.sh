@@ -16,6 +16,7 @@ open() { # COLUMNS ROWS TERM ARGUMENT...
     columns=$1 rows=$2 term=$3
     shift 3
     mux kill-server 2>/dev/null
+    rm -f "$folder/code" "$folder/after" # those of an earlier run would end `ended` at once
     number=$((number + 1))
     # each run has new settings, unless $keep is set; an earlier perfmon may still be saving its own
     [ "$keep" ] || export XDG_CONFIG_HOME="$folder/config$number"
@@ -39,4 +40,4 @@ ended() { # CODE: perfmon has ended with this exit code, and the terminal's sett
     [ "$(cat "$folder/code")" = "$1" ] && cmp "$folder/before" "$folder/after"
 }
 again() { keep=1; begin "$@"; code=$?; keep=; return $code; }
-begin() { rm -f "$folder/code" "$folder/after"; open "$@" && until_says 'all .*%'; }
+begin() { open "$@" && until_says 'all .*%'; }
