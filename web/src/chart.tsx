@@ -6,6 +6,7 @@ import uPlot from "uplot";
 import { duration, number, unitOf } from "./format";
 import type { Live, Series, Unit } from "./live";
 import { parts } from "./objects";
+import { t } from "./texts";
 
 /** Colours that people with any kind of colour vision tell apart; after them, the same with dashes. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#888888"];
@@ -64,7 +65,7 @@ export function Chart({ live, lines, height = 320 }: { live: Live; lines: Line[]
         }
     });
     useEffect(() => () => plot.current?.destroy(), []);
-    return <div class="chart" ref={place} role="img" aria-label="Chart; the table below has its numbers" />;
+    return <div class="chart" ref={place} role="img" aria-label={t("Chart; the table below has its numbers")} />;
 }
 
 interface Statistics { last: number | null; average: number | null; least: number | null; most: number | null; seconds: number; }
@@ -94,19 +95,19 @@ export function Legend({ live, lines, toggle, remove }: {
         <table class="legend">
             <thead><tr><th />{COLUMNS.map((title, column) => (
                 <th key={title} aria-sort={sort.column === column ? (sort.down ? "descending" : "ascending") : "none"}>
-                    <button onClick={() => setSort({ column, down: sort.column === column ? !sort.down : column > 0 && column < 6 })}>{title}</button>
+                    <button onClick={() => setSort({ column, down: sort.column === column ? !sort.down : column > 0 && column < 6 })}>{t(title)}</button>
                 </th>))}<th /></tr></thead>
             <tbody>{rows.map(({ line, of }) => {
                 const id = `${line.series.path}\n${line.series.identity}`;
                 return (
                     <tr key={id} class={line.series.alive ? "" : "gone"}>
-                        <td><input type="checkbox" checked={!line.hidden} onChange={() => toggle(id)} aria-label={`Show ${line.label}`} />
+                        <td><input type="checkbox" checked={!line.hidden} onChange={() => toggle(id)} aria-label={t("Show {}", line.label)} />
                             <svg width="24" height="6" aria-hidden="true"><line x1="0" x2="24" y1="3" y2="3" stroke={line.colour} stroke-width="3" stroke-dasharray={line.dash.join(" ")} /></svg></td>
-                        <td>{line.label}{line.series.alive ? "" : " (ended)"}</td>
+                        <td>{line.label}{line.series.alive ? "" : ` ${t("(ended)")}`}</td>
                         {[of.last, of.average, of.least, of.most].map((value, i) => <td class="number" key={i}>{number(value, line.counter)}</td>)}
                         <td class="number">{duration(of.seconds)}</td>
                         <td class="type">{line.counter?.type}</td>
-                        <td><button title="Remove" aria-label={`Remove ${line.label}`} onClick={() => remove(line.series.path)}>×</button></td>
+                        <td><button title={t("Remove {}", line.label)} aria-label={t("Remove {}", line.label)} onClick={() => remove(line.series.path)}>×</button></td>
                     </tr>);
             })}</tbody>
         </table>

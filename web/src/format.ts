@@ -2,15 +2,16 @@
 // Numbers as people read them, with the unit of their counter.
 
 import type { Unit } from "./live";
+import { decimal } from "./texts";
 
 const STEPS = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
 const FACTORS: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 * 1024 };
 
 function digits(value: number): string {
     const size = Math.abs(value);
-    if (size >= 1e15) return value.toExponential(3);
+    if (size >= 1e15) return decimal(value.toExponential(3));
     if (Number.isInteger(value)) return value.toLocaleString("en").replace(/,/g, "\u202f");
-    return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3);
+    return decimal(value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3));
 }
 
 export function bytes(value: number, suffix = ""): string {
@@ -19,7 +20,7 @@ export function bytes(value: number, suffix = ""): string {
         value /= 1024;
         step++;
     }
-    return `${step ? value.toFixed(value < 10 ? 2 : 1) : digits(value)} ${STEPS[step]}B${suffix}`;
+    return `${step ? decimal(value.toFixed(value < 10 ? 2 : 1)) : digits(value)} ${STEPS[step]}B${suffix}`;
 }
 
 export function duration(seconds: number): string {

@@ -4,6 +4,7 @@
 import { bytes, duration } from "./format";
 import type { Cell, Live, Row } from "./live";
 import { Processes, PROCESS_LISTS } from "./tables";
+import { decimal, t } from "./texts";
 
 const list = (front: string, counters: string[]) => counters.map((name) => `${front}\\${name}`).join("\n");
 const CPU = "+" + list("\\Processor Information(*)", ["% Processor Time"]);
@@ -18,7 +19,7 @@ const SYSTEM = list("\\System", ["System Up Time", "Processes", "Threads", "Load
 export const OVERVIEW_LISTS = [CPU, PARTS, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM, ...PROCESS_LISTS];
 
 const text = (value: Cell | undefined, format: (value: number) => string) => (typeof value === "number" ? format(value) : "–");
-const percent = (value: number) => `${value.toFixed(1)}\u202f%`;
+const percent = (value: number) => `${decimal(value.toFixed(1))}\u202f%`;
 const rate = (value: number) => bytes(value, "/s");
 
 function Bar({ value, label }: { value: Cell | undefined; label: string }) {
@@ -39,25 +40,25 @@ export function Overview({ live, sort, setSort, filter }: {
     const total = rows(PARTS).find((row) => row.name === "_Total")?.cells ?? [];
     return (
         <div class="overview">
-            <section><h2>Processors</h2>
+            <section><h2>{t("Processors")}</h2>
                 {named(CPU).map((row) => <Bar key={row.identity} value={row.cells[0]} label={row.name.replace(/^0,/, "")} />)}
-                <p>user {text(total[0], percent)} · system {text(total[1], percent)} · waiting {text(total[2], percent)} · stolen {text(total[3], percent)}</p>
-                <p>load {text(system[3], (v) => v.toFixed(2))} {text(system[4], (v) => v.toFixed(2))} {text(system[5], (v) => v.toFixed(2))} · {text(system[1], String)} processes · {text(system[2], String)} threads · up {text(system[0], duration)}</p>
+                <p>{t("user {} · system {} · waiting {} · stolen {}", ...[0, 1, 2, 3].map((i) => text(total[i], percent)))}</p>
+                <p>{t("load {} {} {} · {} processes · {} threads · up {}", ...[3, 4, 5].map((i) => text(system[i], (value) => decimal(value.toFixed(2)))), text(system[1], String), text(system[2], String), text(system[0], duration))}</p>
             </section>
-            <section><h2>Memory</h2>
-                <Bar value={usage[0]} label="used" /><Bar value={usage[1]} label="swap" />
-                <p>available {text(memory[0], bytes)} · caches {text(memory[1], bytes)} · committed {text(memory[2], bytes)}</p>
+            <section><h2>{t("Memory")}</h2>
+                <Bar value={usage[0]} label={t("used")} /><Bar value={usage[1]} label={t("swap")} />
+                <p>{t("available {} · caches {} · committed {}", ...[0, 1, 2].map((i) => text(memory[i], bytes)))}</p>
             </section>
-            {named(PRESSURE).length > 0 && <section><h2>Pressure</h2>
+            {named(PRESSURE).length > 0 && <section><h2>{t("Pressure")}</h2>
                 {named(PRESSURE).map((row) => <Bar key={row.identity} value={row.cells[0]} label={row.name} />)}</section>}
-            <section><h2>Disks</h2>
+            <section><h2>{t("Disks")}</h2>
                 {named(DISK).map((row) => <div key={row.identity}>
-                    <Bar value={typeof row.cells[0] === "number" ? 100 - row.cells[0] : null} label={`${row.name} busy`} />
-                    <p>read {text(row.cells[1], rate)} · written {text(row.cells[2], rate)}</p></div>)}
-                {named(SPACE).map((row) => <Bar key={row.identity} value={typeof row.cells[0] === "number" ? 100 - row.cells[0] : null} label={`${row.name} full`} />)}
+                    <Bar value={typeof row.cells[0] === "number" ? 100 - row.cells[0] : null} label={t("{} busy", row.name)} />
+                    <p>{t("read {} · written {}", text(row.cells[1], rate), text(row.cells[2], rate))}</p></div>)}
+                {named(SPACE).map((row) => <Bar key={row.identity} value={typeof row.cells[0] === "number" ? 100 - row.cells[0] : null} label={t("{} full", row.name)} />)}
             </section>
-            <section><h2>Network</h2>
-                {named(NETWORK).map((row) => <p key={row.identity}>{row.name}: received {text(row.cells[0], rate)} · sent {text(row.cells[1], rate)}</p>)}
+            <section><h2>{t("Network")}</h2>
+                {named(NETWORK).map((row) => <p key={row.identity}>{t("{}: received {} · sent {}", row.name, text(row.cells[0], rate), text(row.cells[1], rate))}</p>)}
             </section>
             <section class="wide"><Processes live={live} most={15} sort={sort} setSort={setSort} filter={filter} /></section>
         </div>

@@ -8,10 +8,11 @@ import { ObjectType, readObjects } from "./objects";
 import { Overview, OVERVIEW_LISTS } from "./overview";
 import { readState, State, View, writeState } from "./state";
 import { PROCESS_LISTS, Processes, Report, reportLists } from "./tables";
+import { Language, LANGUAGES, setLanguage, t, Text, told } from "./texts";
 import { Tree } from "./tree";
 
-const VIEWS: [View, string][] = [["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"]];
-const STATES: Record<string, string> = {
+const VIEWS: [View, Text][] = [["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"]];
+const STATES: Record<string, Text> = {
     starting: "starting", good: "live", away: "no connection, trying again", silent: "a provider does not answer", complete: "complete",
 };
 
@@ -25,8 +26,8 @@ function listsOf(state: State, objects: ObjectType[]): string[] {
 
 function NoEntry({ why }: { why: string }) {
     return <main class="entry"><h1>perfmon</h1>
-        <p>{why || "This page needs a link with a secret, which works once."}</p>
-        <p>Get one on the machine by <code>perfmon open</code>.</p></main>;
+        <p>{why ? told(why) : t("This page needs a link with a secret, which works once.")}</p>
+        <p>{t("Get one on the machine by {}.", "perfmon open")}</p></main>;
 }
 
 function Page() {
@@ -45,6 +46,7 @@ function Page() {
     }, []);
     useEffect(() => { writeState(state); }, [state]);
     useEffect(() => { if (machine) live.watch(listsOf(state, objects)); }, [state.view, state.paths, state.object, objects, machine]);
+    setLanguage(state.language);
     const why = entry ?? live.noSession;
     if (why !== null) return <NoEntry why={why} />;
     const lines = state.view === "chart" ? linesOf(live, hidden) : [];
@@ -55,10 +57,13 @@ function Page() {
         <>
             <header>
                 <h1>{machine?.name ?? "perfmon"}</h1>
-                <div role="tablist">{VIEWS.map(([view, title]) =>
-                    <button key={view} role="tab" aria-selected={state.view === view} onClick={() => change({ view, sort: "" })}>{title}</button>)}</div>
-                {state.view !== "chart" && <input type="search" placeholder="Filter rows" aria-label="Filter rows" value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
-                <span class={`state ${live.state}`} role="status">{STATES[live.state]}{live.problem ? `: ${live.problem}` : ""}</span>
+                <div role="tablist" aria-label={t("Views")}>{VIEWS.map(([view, title]) =>
+                    <button key={view} role="tab" aria-selected={state.view === view} onClick={() => change({ view, sort: "" })}>{t(title)}</button>)}</div>
+                {state.view !== "chart" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
+                <span class={`state ${live.state}`} role="status">{t(STATES[live.state])}{live.problem ? `: ${told(live.problem)}` : ""}</span>
+                <select aria-label={t("Language")} value={state.language} onChange={(event) => change({ language: event.currentTarget.value as Language })}>
+                    {LANGUAGES.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+                </select>
             </header>
             <Tree objects={objects} show={(name) => change({ view: "report", object: name, sort: "" })}
                 add={(path) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] })} />
@@ -67,8 +72,8 @@ function Page() {
                 {state.view === "processes" && <Processes {...table} />}
                 {state.view === "chart" && (state.paths.length
                     ? <><Chart live={live} lines={lines} /><Legend live={live} lines={lines} toggle={toggle} remove={(path) => change({ paths: state.paths.filter((each) => each !== path) })} /></>
-                    : <p class="note">Choose counters in the tree: open an object, then a counter, then an instance.</p>)}
-                {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">Choose an object in the tree by its button ▦.</p>)}
+                    : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}
+                {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">{t("Choose an object in the tree by its button ▦.")}</p>)}
             </main>
         </>
     );

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the page shows, kept in the address, so that a link opens the same view. Contains no secret.
 
+import { Language, LANGUAGES, preferred } from "./texts";
+
 export type View = "overview" | "processes" | "chart" | "report";
-export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; }
+export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; language: Language; }
 
 const VIEWS: View[] = ["overview", "processes", "chart", "report"];
 
@@ -15,6 +17,7 @@ export function readState(): State {
         object: words.get("object") ?? "",
         sort: words.get("sort") ?? "",
         filter: words.get("filter") ?? "",
+        language: LANGUAGES.find(([key]) => key === words.get("language"))?.[0] ?? preferred(),
     };
 }
 
@@ -23,5 +26,6 @@ export function writeState(state: State): void {
     if (state.view !== "overview") words.set("view", state.view);
     for (const path of state.paths) words.append("c", path);
     for (const key of ["object", "sort", "filter"] as const) if (state[key]) words.set(key, state[key]);
+    if (state.language !== preferred()) words.set("language", state.language);
     history.replaceState(null, "", `${location.pathname}#${words}`);
 }

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { number } from "./format";
 import type { Cell, Live, Row, Unit } from "./live";
 import type { Counter, ObjectType } from "./objects";
+import { t } from "./texts";
 
 const MOST_ROWS = 500;
 
@@ -31,7 +32,7 @@ export function DataTable({ fields, rows, first, sort, setSort, filter, caption 
         </th>);
     return (
         <table class="data">
-            <caption>{caption}{found.length > MOST_ROWS ? ` – the first ${MOST_ROWS} of ${found.length} rows` : ""}</caption>
+            <caption>{found.length > MOST_ROWS ? t("{} – the first {} of {} rows", caption, MOST_ROWS, found.length) : caption}</caption>
             <thead><tr>{head(first, true)}{fields.map((each) => head(each.title, !!each.text))}</tr></thead>
             <tbody>{found.slice(0, MOST_ROWS).map((row) => (
                 <tr key={row.identity}><th scope="row">{row.name || "–"}</th>{fields.map((each) => {
@@ -62,8 +63,8 @@ export function Report({ live, object, sort, setSort, filter }: {
     const rows = (numbers ?? text)?.rows ?? [];
     const why = (numbers ?? text)?.columns.find((column) => column.why)?.why ?? object.why;
     return rows.length
-        ? <DataTable fields={fields} rows={[...rows]} first={object.single ? "" : "Instance"} sort={sort} setSort={setSort} filter={filter} caption={object.name} />
-        : <p class="note">{why ?? "No values yet."}</p>;
+        ? <DataTable fields={fields} rows={[...rows]} first={object.single ? "" : t("Instance")} sort={sort} setSort={setSort} filter={filter} caption={object.name} />
+        : <p class="note">{why ?? t("No values yet.")}</p>;
 }
 
 const PROCESS = ["ID Process", "% Processor Time", "Working Set - Private", "Disk Read Bytes/sec", "Disk Write Bytes/sec", "Thread Count", "Elapsed Time"];
@@ -87,8 +88,8 @@ export function Processes({ live, most, sort, setSort, filter }: {
     if (most && !all) rows = rows.sort((left, right) => Number(right.cells[1] ?? 0) - Number(left.cells[1] ?? 0)).slice(0, most);
     return (
         <section>
-            <DataTable fields={fields} rows={rows} first="Name" sort={sort || "-% Processor Time"} setSort={setSort} filter={filter} caption={most ? "Busiest processes" : "Processes"} />
-            {most && !all && <button onClick={() => setAll(true)}>Show all</button>}
+            <DataTable fields={fields} rows={rows} first={t("Name")} sort={sort || "-% Processor Time"} setSort={setSort} filter={filter} caption={most ? t("Busiest processes") : t("Processes")} />
+            {most && !all && <button onClick={() => setAll(true)}>{t("Show all")}</button>}
         </section>
     );
 }

@@ -2,6 +2,7 @@
 // All objects, counters and instances, with a search and their explanations.
 
 import { useEffect, useState } from "preact/hooks";
+import { t } from "./texts";
 import { matches, ObjectType, readInstances } from "./objects";
 
 const MOST_SHOWN = 500;
@@ -9,14 +10,14 @@ const MOST_SHOWN = 500;
 function Instances({ object, counter, add }: { object: string; counter: string; add(path: string): void }) {
     const [names, setNames] = useState<string[] | null>(null), [filter, setFilter] = useState("");
     useEffect(() => { readInstances(object).then(setNames, () => setNames([])); }, [object]);
-    if (!names) return <div class="note">reading…</div>;
+    if (!names) return <div class="note">{t("reading…")}</div>;
     const found = names.filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
     return (
         <div class="instances">
-            {names.length > 20 && <input type="search" placeholder={`${names.length} instances`} value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
-            <button onClick={() => add(`\\${object}(*)\\${counter}`)}>all (*)</button>
+            {names.length > 20 && <input type="search" placeholder={t("{} instances", names.length)} value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
+            <button onClick={() => add(`\\${object}(*)\\${counter}`)}>{t("all (*)")}</button>
             {found.slice(0, MOST_SHOWN).map((name) => <button key={name} onClick={() => add(`\\${object}(${name})\\${counter}`)}>{name}</button>)}
-            {found.length > MOST_SHOWN && <div class="note">{found.length - MOST_SHOWN} more: type a part of the name</div>}
+            {found.length > MOST_SHOWN && <div class="note">{t("{} more: type a part of the name", found.length - MOST_SHOWN)}</div>}
         </div>
     );
 }
@@ -27,10 +28,10 @@ export function Tree({ objects, add, show }: { objects: ObjectType[]; add(path: 
     const found = objects
         .map((object) => ({ object, counters: object.counters.filter((each) => matches(object, each, words)) }))
         .filter(({ object, counters }) => counters.length || matches(object, null, words));
-    const tell = (name: string, text: string | null) => () => setExplain({ name, text: text ?? "There is no explanation." });
+    const tell = (name: string, text: string | null) => () => setExplain({ name, text: text ?? t("There is no explanation.") });
     return (
-        <nav class="tree" aria-label="Objects and counters">
-            <input type="search" placeholder="Search: cpu, disk, page faults…" aria-label="Search objects and counters" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
+        <nav class="tree" aria-label={t("Objects and counters")}>
+            <input type="search" placeholder={t("Search: cpu, disk, page faults…")} aria-label={t("Search objects and counters")} value={words} onInput={(event) => setWords(event.currentTarget.value)} />
             <ul>{found.map(({ object, counters }) => {
                 const opened = open === object.name || (words !== "" && found.length < 6);
                 return (
@@ -39,7 +40,7 @@ export function Tree({ objects, add, show }: { objects: ObjectType[]; add(path: 
                             onClick={() => { setOpen(open === object.name ? "" : object.name); setCounter(""); }}>
                             {object.name}{object.single ? "" : ` (${object.instances})`}
                         </button>
-                        <button class="table" title="Show as a table" onClick={() => show(object.name)}>▦</button>
+                        <button class="table" title={t("Show as a table")} onClick={() => show(object.name)}>▦</button>
                         {object.why && <div class="note">{object.why}</div>}
                         {opened && <ul>{(words ? counters : object.counters).map((each) => (
                             <li key={each.name}>
@@ -49,7 +50,7 @@ export function Tree({ objects, add, show }: { objects: ObjectType[]; add(path: 
                             </li>))}</ul>}
                     </li>);
             })}</ul>
-            <div class="explain" aria-live="polite">{explain ? <><b>{explain.name}</b><p>{explain.text}</p></> : <p>What a counter means is shown here.</p>}</div>
+            <div class="explain" aria-live="polite">{explain ? <><b>{explain.name}</b><p>{explain.text}</p></> : <p>{t("What a counter means is shown here.")}</p>}</div>
         </nav>
     );
 }
