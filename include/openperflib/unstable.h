@@ -144,6 +144,20 @@ void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32
 #define OPL_CAPTURE_NUMBER_SIZE 32
 size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
 
+/* A CSV or TSV file, as PDH writes it, of rows whose values the program has computed. All functions
+ * return 0, a status of PDH or of the system; opl_capture_problem has the text. */
+typedef struct opl_rows opl_rows;
+/* Creates `file`, or replaces it; "-" is standard output. `type`: PDH_LOG_TYPE_CSV or _TSV.
+ * `query`: an open PDH_HQUERY, whose source has the time zone of the header. */
+uint32_t opl_rows_open(const char *file, uint32_t type, void *query, const char *const *paths,
+                       size_t count, opl_rows **ret);
+/* Adds a row at a local time, a FILETIME. `numbers`: one for each path, NAN: no value. `texts`: the
+ * texts that stand in place of numbers; the others are NULL. */
+uint32_t opl_rows_add(opl_rows *rows, int64_t time, const double *numbers,
+                      const char *const *texts);
+uint32_t opl_rows_flush(opl_rows *rows); /* writes the rows that were added to the file */
+uint32_t opl_rows_close(opl_rows *rows); /* flushes, and frees all; `rows` may be NULL */
+
 /* A flag of PdhExpandWildCardPathH: lists paths as the capture has them. If a column has all
  * instances of each sample, its path has "*" and is not expanded. No effect on live data. */
 #define OPL_EXPAND_AS_RECORDED 0x80000000u

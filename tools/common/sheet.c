@@ -71,17 +71,16 @@ static void print_text(FILE *out, const char *text)
         fputc((unsigned char)*text < ' ' ? ' ' : *text == '"' ? '\'' : *text, out);
 }
 
-/* ---- CSV and TSV: as in captures if `zone` is set, else as on Windows' console ---- */
+/* ---- CSV and TSV as on Windows' console; the library writes those of captures ---- */
 
 static bool capture_begin(struct sheet *sheet)
 {
     const struct sheet_format *format = sheet->format;
-    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", format->name,
-            sheet->zone ? text_shown(sheet->out, sheet->zone) : "");
+    fprintf(sheet->out, "\"(PDH-%s 4.0)\"", format->name);
     for (size_t i = 0; i < sheet->shown; i++)
         fprintf(sheet->out, "%c\"%s\"", format->separator,
                 text_shown(sheet->out, sheet->paths[sheet->order[i]]));
-    fputs(sheet->zone ? "\r\n" : "\n", sheet->out);
+    fputc('\n', sheet->out);
     return true;
 }
 
@@ -98,14 +97,11 @@ static void text_row(const struct sheet *sheet, LONGLONG time, const double *val
             print_text(sheet->out, given);
             fputc('"', sheet->out);
         } else if (isnan(value))
-            fprintf(sheet->out, "%c\"%s\"", separator, sheet->zone ? " " : "-1");
-        else if (sheet->zone)
-            fprintf(sheet->out, "%c\"%.*s\"", separator, (int)opl_capture_number(value, text),
-                    text);
+            fprintf(sheet->out, "%c\"-1\"", separator);
         else
             fprintf(sheet->out, "%c\"%f\"", separator, value);
     }
-    fputs(sheet->zone ? "\r\n" : "\n", sheet->out);
+    fputc('\n', sheet->out);
 }
 
 /* ---- JSON ---- */

@@ -34,10 +34,7 @@ struct sheet {
     size_t count;                      /* number of paths, to be set */
     /* texts that are shown in place of missing values, one for each column; NULL: there are none */
     char *const *texts;
-    size_t top; /* show only this many columns, those with the largest values; 0: all */
-    /* CSV and TSV: the header's text after "(PDH-CSV 4.0)", and rows as in captures; NULL: rows as
-     * on Windows' console */
-    const char *zone;
+    size_t top;            /* show only this many columns, those with the largest values; 0: all */
     size_t *order;         /* private: the columns that are shown */
     size_t shown;          /* private */
     size_t samples;        /* how many samples were printed */

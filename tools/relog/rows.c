@@ -2,12 +2,12 @@
 /* Writes samples value by value: for JSON and tables, -t, --merge and --follow. */
 #include "relog.h"
 
+#include "../view/text.h"
+
 #include <openperflib/unstable.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* --merge joins samples of several files within half a second to one line. */
@@ -18,7 +18,9 @@ struct sheet_rows {
     const struct relog *opts;
     struct input_log *source;
     struct relog_report *report;
-    struct sheet sheet;
+    struct sheet sheet;      /* in CSV and TSV only its count is used */
+    opl_rows *file;          /* CSV and TSV; NULL: another format */
+    PDH_STATUS failed;       /* why a row was not written to that file */
     PDH_RAW_COUNTER *before; /* values of the last kept sample, for --every */
     struct mean {
         /* the sum of each value times its interval, and the sum of the intervals */
@@ -31,37 +33,6 @@ struct sheet_rows {
     unsigned long seen;
     bool torn; /* the capture ends in the middle of a sample */
 };
-
-/* ---- the zone of the input, as PDH writes it ---- */
-
-/* Copies the time zone of a header: " (Pacific Standard Time)(480)" of "(PDH-CSV 4.0) (...)(...)";
- * "": the header has none. */
-static void cut_zone(const char *header, char *ret, size_t size)
-{
-    const char *begin = strstr(header, " 4.0)");
-    const char *end = begin ? strchr(begin, '"') : NULL;
-    if (end)
-        snprintf(ret, size, "%.*s", (int)(end - begin - 5), begin + 5);
-}
-
-/* Finds the time zone of the input. Only the header that PDH's writer makes has it, so a header is
- * written to memory. */
-static void find_zone(const struct input_log *source, char *ret, size_t size)
-{
-    char name[32], header[512] = "";
-    DWORD type = PDH_LOG_TYPE_CSV;
-    PDH_HLOG log;
-    int file = memfd_create("zone", MFD_CLOEXEC);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    if (file >= 0 && !PdhOpenLogA(name, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, &type,
-                                  source->query, 0, NULL, &log)) {
-        PdhCloseLog(log, 0);
-        if (pread(file, header, sizeof header - 1, 0) > 0)
-            cut_zone(header, ret, size);
-    }
-    if (file >= 0)
-        close(file);
-}
 
 /* ---- values ---- */
 
@@ -156,6 +127,14 @@ static void take_values(struct sheet_rows *rows)
 
 /* ---- lines ---- */
 
+static void flush(struct sheet_rows *rows)
+{
+    if (!rows->file)
+        sheet_flush(&rows->sheet);
+    else if (!rows->failed)
+        rows->failed = (PDH_STATUS)opl_rows_flush(rows->file);
+}
+
 static void print(struct sheet_rows *rows, LONGLONG time, const double *values, char *const *texts)
 {
     struct relog_report *report = rows->report;
@@ -163,9 +142,13 @@ static void print(struct sheet_rows *rows, LONGLONG time, const double *values, 
     report->last = time;
     report->samples++;
     rows->sheet.texts = texts;
-    sheet_row(&rows->sheet, time, values);
+    if (!rows->file)
+        sheet_row(&rows->sheet, time, values);
+    else if (!rows->failed)
+        rows->failed =
+            (PDH_STATUS)opl_rows_add(rows->file, time, values, (const char *const *)texts);
     if (rows->opts->flows)
-        sheet_flush(&rows->sheet);
+        flush(rows);
     if (report_due(rows->opts, rows->source))
         report_progress(rows->source, time);
 }
@@ -218,7 +201,7 @@ static bool next(struct sheet_rows *rows, PDH_STATUS *ret_status)
     if (source_ended(*ret_status) && rows->opts->follow && !rows->opts->flows) {
         pace_begin(&pace);
         print_pending(rows);
-        sheet_flush(&rows->sheet);
+        flush(rows);
         while (source_ended(*ret_status) && pace_wait(&pace, follow_seconds))
             *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
     }
@@ -233,7 +216,7 @@ static int copy_rows(struct sheet_rows *rows)
     PDH_STATUS status = 0;
     int code = EXIT_GOOD;
     unsigned long every = rows->opts->every > 1 ? rows->opts->every : 1;
-    while (!ferror(rows->sheet.out)) {
+    while (rows->file ? !rows->failed : !ferror(rows->sheet.out)) {
         bool more = next(rows, &status);
         if (status)
             code = pdh_complain("relog", "reading a sample", status);
@@ -258,41 +241,67 @@ static int copy_rows(struct sheet_rows *rows)
 
 static int print_rows(struct sheet_rows *rows)
 {
-    char zone[256] = "";
-    size_t count = rows->source->paths.count;
-    find_zone(rows->source, zone, sizeof zone);
-    rows->sheet.format = rows->opts->format;
-    rows->sheet.paths = (const char *const *)rows->source->shown.texts;
-    rows->sheet.count = count;
-    rows->sheet.zone = zone;
+    size_t count = rows->sheet.count;
     rows->before = calloc(count, sizeof *rows->before);
     rows->values = calloc(count * 2, sizeof *rows->values);
     rows->texts = calloc(count * 2, sizeof *rows->texts);
     rows->means = rows->opts->average ? calloc(count, sizeof *rows->means) : NULL;
     if (!rows->before || !rows->values || !rows->texts || (rows->opts->average && !rows->means) ||
-        !sheet_begin(&rows->sheet))
+        (!rows->file && !sheet_begin(&rows->sheet)))
         return pdh_complain("relog", "reading the samples",
                             (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
     rows->pending = rows->values + count;
     rows->pending_texts = rows->texts + count;
-    int code = copy_rows(rows);
+    return copy_rows(rows);
+}
+
+/* Writes a capture. On a terminal, control characters in names are replaced. */
+static int write_file(struct sheet_rows *rows)
+{
+    const struct relog *opts = rows->opts;
+    struct input_log *source = rows->source;
+    size_t count = source->paths.count;
+    char **paths = source->shown.texts;
+    bool terminal = strcmp(opts->output, "-") == 0 && isatty(STDOUT_FILENO);
+    for (size_t i = 0; terminal && i < count; i++) {
+        char *shown = strdup(text_seen(paths[i]));
+        free(shown ? paths[i] : NULL);
+        paths[i] = shown ? shown : paths[i];
+    }
+    PDH_STATUS status =
+        (PDH_STATUS)opl_rows_open(opts->output, opts->format->capture, source->query,
+                                  (const char *const *)paths, count, &rows->file);
+    if (status)
+        return pdh_complain("relog", opts->output, status);
+    int code = print_rows(rows);
+    status = (PDH_STATUS)opl_rows_close(rows->file);
+    status = rows->failed ? rows->failed : status;
+    return status ? pdh_complain("relog", opts->output, status) : code;
+}
+
+static int write_sheet(struct sheet_rows *rows)
+{
+    rows->sheet.out = output_file_open("relog", rows->opts->output);
+    if (!rows->sheet.out)
+        return output_file_code();
+    int code = print_rows(rows);
     sheet_end(&rows->sheet);
-    return code;
+    bool good = output_file_close("relog", rows->opts->output, rows->sheet.out);
+    return good ? code : EXIT_FAILED;
 }
 
 int rows_write(const struct relog *opts, struct input_log *source, struct relog_report *report)
 {
     struct sheet_rows rows = {.opts = opts, .source = source, .report = report};
-    rows.sheet.out = output_file_open("relog", opts->output);
-    if (!rows.sheet.out)
-        return output_file_code();
-    int code = print_rows(&rows);
+    rows.sheet.format = opts->format;
+    rows.sheet.paths = (const char *const *)source->shown.texts;
+    rows.sheet.count = source->paths.count;
+    int code = opts->format->capture ? write_file(&rows) : write_sheet(&rows);
     free(rows.before);
     free(rows.means);
     free(rows.values);
     for (size_t i = 0; rows.texts && i < source->paths.count * 2; i++)
         free(rows.texts[i]);
     free(rows.texts);
-    bool good = output_file_close("relog", opts->output, rows.sheet.out);
-    return good ? code : EXIT_FAILED;
+    return code;
 }

@@ -9,6 +9,7 @@
 
 #include <openperflib/build.h>
 #include <openperflib/capture.h>
+#include <openperflib/unstable.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -162,6 +163,22 @@ static PDH_STATUS mode_of(const struct capture_options *options, enum log_kind k
     }
 }
 
+/* Creates the file; the header gets the time zone of the query's source. */
+static PDH_STATUS create_file(const struct pdh_query *query, const char *file,
+                              enum log_create_mode mode, struct log_header *header,
+                              struct log_writer **ret)
+{
+    char storage[ZONE_TEXT_SIZE];
+    BUFFER_AUTO problem = {0};
+    header->zone = query->source->ops->zone(query->source, storage, &header->bias);
+    if (!query->source->ops->real_time)
+        header->zone_rule = log_facts(((struct log_source *)query->source)->log)->zone_rule;
+    problem_clear();
+    PDH_STATUS status = log_create(file, mode, header, ret, &problem);
+    problem_note(problem.data);
+    return status;
+}
+
 static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *query,
                          const struct capture_options *options, enum log_kind kind,
                          enum log_create_mode mode)
@@ -182,16 +199,9 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
             .kind = kind, .paths = paths, .count = writer->count, .sync = writer->live};
         if (options->access & PDH_LOG_OPT_USER_STRING)
             header.caption = options->caption ? options->caption : "";
-        char storage[ZONE_TEXT_SIZE];
-        header.zone = query->source->ops->zone(query->source, storage, &header.bias);
-        if (!query->source->ops->real_time)
-            header.zone_rule = log_facts(((struct log_source *)query->source)->log)->zone_rule;
         if (options->access & PDH_LOG_OPT_CIRCULAR)
             header.most_bytes = options->max_size;
-        BUFFER_AUTO problem = {0};
-        problem_clear();
-        status = log_create(options->file, mode, &header, &writer->log, &problem);
-        problem_note(problem.data);
+        status = create_file(query, options->file, mode, &header, &writer->log);
     }
     free(paths);
     return status;
@@ -554,4 +564,36 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
     writer->extent.first = writer->extent.samples++ ? writer->extent.first : time;
     writer->extent.last = time;
     return writer->live ? log_flush(writer->log) : 0;
+}
+
+/* ---- rows that the program computes: opl_rows is a log_writer ---- */
+
+uint32_t opl_rows_open(const char *file, uint32_t type, void *query, const char *const *paths,
+                       size_t count, opl_rows **ret)
+{
+    struct log_header header = {.kind = (enum log_kind)type, .paths = paths, .count = count};
+    if (type != PDH_LOG_TYPE_CSV && type != PDH_LOG_TYPE_TSV)
+        return PDH_INVALID_ARGUMENT;
+    struct pdh_query *claimed = query_claim(query);
+    if (!claimed)
+        return PDH_INVALID_HANDLE;
+    PDH_STATUS status =
+        create_file(claimed, file, LOG_CREATE_ALWAYS, &header, (struct log_writer **)ret);
+    query_unclaim(claimed);
+    return (uint32_t)status;
+}
+
+uint32_t opl_rows_add(opl_rows *rows, int64_t time, const double *numbers, const char *const *texts)
+{
+    return (uint32_t)log_write((struct log_writer *)rows, time, numbers, texts, NULL);
+}
+
+uint32_t opl_rows_flush(opl_rows *rows)
+{
+    return (uint32_t)log_flush((struct log_writer *)rows);
+}
+
+uint32_t opl_rows_close(opl_rows *rows)
+{
+    return rows ? (uint32_t)log_write_close((struct log_writer *)rows) : 0;
 }
