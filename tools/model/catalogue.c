@@ -16,7 +16,7 @@
 #include <time.h>
 
 /* WATCH_SHARE: an object is read for at most this share of the time */
-enum { WATCH_SECONDS = 3, WATCH_SHARE = 20 };
+enum { WATCH_SECONDS = 3, WATCH_SHARE = 20, AWAY_SECONDS = 5 };
 
 /* An object whose instances are read again and again. */
 struct watch {
@@ -250,6 +250,25 @@ static void watch_instances(struct catalogue *catalogue)
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
+/* Returns the names of all objects. While the machine is away it waits and tries again; NULL: the
+ * catalogue is being freed, or a capture has none. */
+static char *wait_objects(struct catalogue *catalogue)
+{
+    struct timespec until;
+    char *list;
+    bool stop = !catalogue->machine;
+    while (!(list = read_objects(catalogue)) && !stop) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += AWAY_SECONDS;
+        pthread_mutex_lock(&catalogue->mutex);
+        if (!catalogue->stop)
+            pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
+        stop = catalogue->stop;
+        pthread_mutex_unlock(&catalogue->mutex);
+    }
+    return list;
+}
+
 /* Adds an object, unless it is there already. */
 static void add_object(struct catalogue *catalogue, const char *name)
 {
@@ -278,7 +297,7 @@ static void *catalogue_run(void *argument)
 {
     struct catalogue *catalogue = argument;
     bool stop = false;
-    char *list = read_objects(catalogue);
+    char *list = wait_objects(catalogue);
     load_names(catalogue);
     for (char *at = list; at && *at; at += strlen(at) + 1)
         add_object(catalogue, at);

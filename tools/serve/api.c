@@ -53,30 +53,63 @@ static void answer_session(struct server *server, const struct request *request,
     explicit_bzero(secret, sizeof secret);
 }
 
+static const char *name_of(const struct machine *machine)
+{
+    static char host[256];
+    if (!machine->name && !*host)
+        gethostname(host, sizeof host - 1);
+    return machine->name ? machine->name : host;
+}
+
+struct machine *api_machine(struct server *server, const struct request *request)
+{
+    const char *name = request_word(request, "machine");
+    for (size_t i = 0; i < server->machine_count; i++)
+        if (!name || !strcmp(name, name_of(&server->machines[i])))
+            return &server->machines[i];
+    return NULL;
+}
+
 static void answer_machine(struct server *server, const struct request *request,
                            struct reply *reply)
 {
-    char name[256] = "";
     struct json json = {.out = reply->out, .flat = true};
     (void)request;
-    if (server->machine)
-        snprintf(name, sizeof name, "%s", server->machine);
-    else
-        gethostname(name, sizeof name - 1);
     reply->type = "application/json";
     json_open(&json, NULL, '{');
-    json_string(&json, "name", name);
-    json_double(&json, "seconds", live_seconds(server->live));
+    json_string(&json, "name", name_of(server->machines));
+    json_double(&json, "seconds", live_seconds(server->machines->live));
     json_bool(&json, "root", geteuid() == 0);
+    json_open(&json, "machines", '[');
+    for (size_t i = 0; i < server->machine_count; i++)
+        json_string(&json, NULL, name_of(&server->machines[i]));
+    json_close(&json, ']');
     json_close(&json, '}');
 }
 
-static void write_counter(struct json *json, const struct catalogue_counter *counter)
+/* Writes a name of the catalogue, and its title and explanation in the language of `names`, else in
+ * English. */
+static void write_names(struct json *json, struct view_names *names, const char *name,
+                        const char *explain)
+{
+    uint32_t indices[8];
+    const char *title = NULL, *help = NULL;
+    size_t count = names_find(names, name, indices, 8);
+    for (size_t i = 0; i < count && i < 8 && !(help && *help); i++) {
+        title = names_title(names, indices[i]);
+        help = names_help(names, indices[i] + 1);
+    }
+    json_string(json, "name", name);
+    json_string(json, "title", title ? title : name);
+    json_string(json, "explain", help && *help ? help : explain);
+}
+
+static void write_counter(struct json *json, struct view_names *names,
+                          const struct catalogue_counter *counter)
 {
     static const char *const units[] = {"", "B", "KiB", "MiB"};
     json_open(json, NULL, '{');
-    json_string(json, "name", counter->name);
-    json_string(json, "explain", counter->explain);
+    write_names(json, names, counter->name, counter->explain);
     json_string(json, "type", counter->unit.type.name);
     json_string(json, "suffix", counter->unit.type.suffix);
     json_string(json, "unit", units[counter->unit.unit]);
@@ -97,44 +130,49 @@ static void write_instances(struct json *json, const struct catalogue_object *ob
 static void answer_objects(struct server *server, const struct request *request,
                            struct reply *reply)
 {
-    size_t ready, count = catalogue_count(server->catalogue, &ready);
+    struct catalogue *catalogue = api_machine(server, request)->catalogue;
+    size_t ready, count = catalogue_count(catalogue, &ready);
     struct json json = {.out = reply->out, .flat = true};
-    (void)request;
+    const char *language = request_word(request, "language");
+    bool known = language && strlen(language) == 3 && strspn(language, "0123456789ABCDEF") == 3;
+    struct view_names names = {0};
+    names_load(&names, known ? language : "009");
     reply->type = "application/json";
     json_open(&json, NULL, '{');
     json_bool(&json, "complete", count && ready == count);
     json_open(&json, "objects", '[');
     for (size_t i = 0; i < ready; i++) {
-        const struct catalogue_object *object = catalogue_object(server->catalogue, i);
+        const struct catalogue_object *object = catalogue_object(catalogue, i);
         json_open(&json, NULL, '{');
-        json_string(&json, "name", object->name);
-        json_string(&json, "explain", object->explain);
+        write_names(&json, &names, object->name, object->explain);
         json_string(&json, "why", object->why);
         json_bool(&json, "single", object->single);
         json_integer(&json, "instances", (int64_t)object->instance_count);
         json_open(&json, "counters", '[');
         for (size_t c = 0; c < object->counter_count; c++)
-            write_counter(&json, &object->counters[c]);
+            write_counter(&json, &names, &object->counters[c]);
         json_close(&json, ']');
         json_close(&json, '}');
     }
     json_close(&json, ']');
     json_close(&json, '}');
+    names_done(&names);
 }
 
 static void answer_instances(struct server *server, const struct request *request,
                              struct reply *reply)
 {
     const char *name = request_word(request, "object");
+    struct catalogue *catalogue = api_machine(server, request)->catalogue;
     size_t ready;
-    catalogue_count(server->catalogue, &ready);
+    catalogue_count(catalogue, &ready);
     for (size_t i = 0; name && i < ready; i++) {
-        const struct catalogue_object *object = catalogue_object(server->catalogue, i);
+        const struct catalogue_object *object = catalogue_object(catalogue, i);
         if (strcasecmp(object->name, name) != 0)
             continue;
         struct json json = {.out = reply->out, .flat = true};
         reply->type = "application/json";
-        catalogue_watch(server->catalogue, i);
+        catalogue_watch(catalogue, i);
         json_open(&json, NULL, '{');
         json_string(&json, "why", object->why);
         write_instances(&json, object);
@@ -151,7 +189,7 @@ static void answer_live(struct server *server, const struct request *request, st
         fail(reply, HTTP_BAD, "The list of counters contains a zero byte.\n");
         return;
     }
-    reply->viewer = live_viewer(server->live, request->body, &why);
+    reply->viewer = live_viewer(api_machine(server, request)->live, request->body, &why);
     if (reply->viewer)
         reply->type = "text/event-stream";
     else
@@ -199,7 +237,10 @@ void api_answer(struct server *server, const struct request *request, struct rep
             continue;
         known = true;
         if (!strcmp(routes[i].method, request->method)) {
-            routes[i].answer(server, request, reply);
+            if (api_machine(server, request))
+                routes[i].answer(server, request, reply);
+            else
+                fail(reply, HTTP_MISSING, "This server does not show that machine.\n");
             return;
         }
     }

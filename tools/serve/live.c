@@ -7,6 +7,7 @@
 #include "serve.h"
 
 #include "../common/json.h"
+#include "../common/pdh-message.h"
 #include "../view/view.h"
 
 #include <math.h>
@@ -233,14 +234,15 @@ struct viewer *live_viewer(struct live *live, const char *list, const char **ret
     live->viewers = viewer;
     *ret_why = add_tables(viewer, list);
     if (*ret_why) {
-        live_end(live, viewer);
+        live_end(viewer);
         return NULL;
     }
     return viewer;
 }
 
-void live_end(struct live *live, struct viewer *viewer)
+void live_end(struct viewer *viewer)
 {
+    struct live *live = viewer->live;
     for (size_t i = 0; i < viewer->count; i++) {
         struct watched *watched = viewer->tables[i];
         if (--watched->viewers)
@@ -483,26 +485,54 @@ static void send_table(struct viewer *viewer, size_t at)
     }
 }
 
+/* An event that is sent to one viewer only. */
+struct event {
+    struct json json;
+    char *text;
+    size_t size;
+};
+
+static bool event_begin(struct event *event, const char *name)
+{
+    *event = (struct event){.json.flat = true};
+    event->json.out = open_memstream(&event->text, &event->size);
+    if (!event->json.out)
+        return false;
+    fputs("data: ", event->json.out);
+    json_open(&event->json, NULL, '{');
+    json_string(&event->json, "event", name);
+    return true;
+}
+
+static bool event_send(struct event *event, struct viewer *viewer)
+{
+    json_close(&event->json, '}');
+    fputs("\n\n", event->json.out);
+    bool good = fclose(event->json.out) == 0 && send(viewer, "", event->text, event->size);
+    free(event->text);
+    return good;
+}
+
 static void send_state(struct viewer *viewer)
 {
     static const char *const names[] = {"starting", "good", "away", "silent", "complete"};
     struct model_source source;
-    char text[256];
+    struct event event;
     live_source(viewer->live, &source);
     if (viewer->state_sent && viewer->state == source.state && !viewer->lost &&
         model_now() - viewer->sent < ALIVE_SECONDS)
         return;
     viewer->state_sent = true;
     viewer->state = source.state;
-    snprintf(text, sizeof text,
-             "data: {\"event\": \"source\", \"state\": \"%s\", \"status\": %lu, \"tick\": %llu, "
-             "\"seconds\": %.3f, \"lost\": %llu}\n\n",
-             names[source.state], (unsigned long)(DWORD)source.status,
-             (unsigned long long)source.tick, viewer->live->seconds,
-             (unsigned long long)viewer->lost);
-    uint64_t lost = viewer->lost;
-    send(viewer, "", text, strlen(text));
-    if (viewer->lost == lost)
+    if (!event_begin(&event, "source"))
+        return;
+    json_string(&event.json, "state", names[source.state]);
+    json_integer(&event.json, "status", (DWORD)source.status);
+    json_string(&event.json, "why", source.state == MODEL_AWAY ? pdh_message(source.status) : NULL);
+    json_integer(&event.json, "tick", (int64_t)source.tick);
+    json_double(&event.json, "seconds", viewer->live->seconds);
+    json_integer(&event.json, "lost", (int64_t)viewer->lost);
+    if (event_send(&event, viewer))
         viewer->lost = 0;
 }
 
@@ -510,27 +540,18 @@ static void send_history(struct viewer *viewer, size_t at)
 {
     const struct live *live = viewer->live;
     const struct table *table = model_table(live->model, viewer->tables[at]->table);
-    char *text = NULL;
-    size_t size = 0;
-    if (!table || !viewer->tables[at]->history || table->tick < 2)
+    struct event event;
+    if (!table || !viewer->tables[at]->history || table->tick < 2 ||
+        !event_begin(&event, "history"))
         return;
-    struct json json = {.out = open_memstream(&text, &size), .flat = true};
-    if (!json.out)
-        return;
-    fputs("data: ", json.out);
-    json_open(&json, NULL, '{');
-    json_string(&json, "event", "history");
-    json_integer(&json, "table", (int64_t)at);
-    write_history(&json, live, table);
-    json_close(&json, '}');
-    fputs("\n\n", json.out);
-    if (fclose(json.out) == 0)
-        send(viewer, "", text, size);
-    free(text);
+    json_integer(&event.json, "table", (int64_t)at);
+    write_history(&event.json, live, table);
+    event_send(&event, viewer);
 }
 
-void live_begin(struct live *live, struct viewer *viewer, struct stream *stream)
+void live_begin(struct viewer *viewer, struct stream *stream)
 {
+    struct live *live = viewer->live;
     viewer->stream = stream;
     model_pause(live->model, false);
     send_state(viewer);

@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
     {0, "socket", "PATH", SOCKET, "The Unix socket for \"perfmon open\".", "@files", 0, NULL},
     {0, "host", "NAME", HOST, "Answer also to this name, for a reverse proxy; several may be given.", NULL, 0, NULL},
     {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0, NULL},
-    {'m', "machine", "MACHINE", MACHINE, "Show another machine.", NULL, 0, NULL},
+    {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0, NULL},
     {0, "group", "NAME", GROUP, "Members of this group may get links by \"perfmon open\", too.", NULL, 0, NULL},
     {0},
 };
@@ -43,7 +43,9 @@ static const struct tool tool = {
 
 struct settings {
     int64_t port;
-    const char *socket, *machine, *group;
+    const char *socket, *group;
+    const char *machines[MACHINES_MOST];
+    size_t machine_count;
     const char *hosts[HOSTS_MOST + 1];
     size_t host_count;
     double seconds;
@@ -136,12 +138,14 @@ static void answer(void *context, const struct request *request, struct reply *r
 
 static void begin(void *context, void *viewer, struct stream *stream)
 {
-    live_begin(((struct server *)context)->live, viewer, stream);
+    (void)context;
+    live_begin(viewer, stream);
 }
 
 static void end(void *context, void *viewer)
 {
-    live_end(((struct server *)context)->live, viewer);
+    (void)context;
+    live_end(viewer);
 }
 
 static bool serve(struct loop *loop, int listener, bool local)
@@ -157,24 +161,32 @@ static bool serve(struct loop *loop, int listener, bool local)
 
 static void run(struct loop *loop)
 {
+    struct server *server = &loop->server;
     while (true) {
-        struct pollfd polls[4] = {
-            {.fd = loop->signals,                      .events = POLLIN},
-            {.fd = live_descriptor(loop->server.live), .events = POLLIN}
+        struct pollfd polls[1 + 2 + MACHINES_MOST] = {
+            {.fd = loop->signals, .events = POLLIN}
         };
-        int wait = live_watched(loop->server.live) ? ALIVE_MS : -1;
-        if (wait < 0)
-            polls[1].fd = -1; /* the next viewer takes over samples that still come */
+        nfds_t count = 1;
+        int wait = -1;
+        for (size_t i = 0; i < server->machine_count; i++) {
+            const struct live *live = server->machines[i].live;
+            if (!live_watched(live))
+                continue; /* the next viewer takes over samples that still come */
+            polls[count++] = (struct pollfd){.fd = live_descriptor(live), .events = POLLIN};
+            wait = ALIVE_MS;
+        }
         for (size_t i = 0; i < loop->http_count; i++) {
             int most = http_wait(loop->https[i]);
-            polls[2 + i] = (struct pollfd){.fd = http_descriptor(loop->https[i]), .events = POLLIN};
+            polls[count++] =
+                (struct pollfd){.fd = http_descriptor(loop->https[i]), .events = POLLIN};
             wait = wait < 0 || (most >= 0 && most < wait) ? most : wait;
         }
-        if (poll(polls, 2 + loop->http_count, wait) < 0 && errno != EINTR)
+        if (poll(polls, count, wait) < 0 && errno != EINTR)
             return;
         if (polls[0].revents)
             return;
-        live_run(loop->server.live);
+        for (size_t i = 0; i < server->machine_count; i++)
+            live_run(server->machines[i].live);
         for (size_t i = 0; i < loop->http_count; i++)
             http_run(loop->https[i]);
     }
@@ -209,7 +221,10 @@ static void print_link(struct server *server)
 static int run_loop(struct loop *loop, int tcp, int local)
 {
     const struct server *server = &loop->server;
-    if (!server->access || !server->live || !server->catalogue) {
+    bool good = server->access != NULL;
+    for (size_t i = 0; i < server->machine_count; i++)
+        good &= server->machines[i].live && server->machines[i].catalogue;
+    if (!good) {
         fputs("openperflib-serve: out of memory\n", stderr);
         return EXIT_FAILED;
     }
@@ -220,9 +235,20 @@ static int run_loop(struct loop *loop, int tcp, int local)
     return EXIT_GOOD;
 }
 
+/* Without any, adds this machine. */
+static void add_machines(struct server *server, const struct settings *settings)
+{
+    server->machine_count = settings->machine_count ? settings->machine_count : 1;
+    for (size_t i = 0; i < server->machine_count; i++) {
+        const char *name = settings->machines[i];
+        server->machines[i] =
+            (struct machine){name, live_new(name, settings->seconds), catalogue_new(name, NULL)};
+    }
+}
+
 static int run_server(const struct settings *settings, gid_t group)
 {
-    struct loop loop = {.server.machine = settings->machine, .signals = open_signals()};
+    struct loop loop = {.signals = open_signals()};
     struct server *server = &loop.server;
     uint16_t port = 0;
     int code = EXIT_FAILED;
@@ -231,18 +257,31 @@ static int run_server(const struct settings *settings, gid_t group)
     snprintf(server->address, sizeof server->address, "http://127.0.0.1:%u/", port);
     if (loop.signals >= 0 && tcp >= 0 && (local >= 0 || !settings->socket)) {
         server->access = access_new(settings->hosts, group);
-        server->live = live_new(settings->machine, settings->seconds);
-        server->catalogue = catalogue_new(settings->machine, NULL);
+        add_machines(server, settings);
         code = run_loop(&loop, tcp, local);
     }
     for (size_t i = 0; i < loop.http_count; i++)
         http_free(loop.https[i]);
-    live_free(server->live);
-    catalogue_free(server->catalogue);
+    for (size_t i = 0; i < server->machine_count; i++) {
+        live_free(server->machines[i].live);
+        catalogue_free(server->machines[i].catalogue);
+    }
     access_free(server->access);
     if (local >= 0)
         unlink(settings->socket);
     return code;
+}
+
+/* Takes a host or a machine. False: it is a word, or there are too many. */
+static bool take_name(struct settings *settings, int id, const char *name)
+{
+    if (id == HOST && settings->host_count < HOSTS_MOST)
+        settings->hosts[settings->host_count++] = name;
+    else if (id == MACHINE && settings->machine_count < MACHINES_MOST)
+        settings->machines[settings->machine_count++] = name;
+    else
+        return false;
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -253,16 +292,16 @@ int main(int argc, char **argv)
         [PORT] = OPTION_WHOLE(settings.port, 0, UINT16_MAX),
         [SOCKET] = OPTION_TEXT(settings.socket),
         [INTERVAL] = OPTION_SECONDS(settings.seconds, LEAST_SECONDS, MOST_SECONDS),
-        [MACHINE] = OPTION_TEXT(settings.machine),
         [GROUP] = OPTION_TEXT(settings.group),
     };
+    setenv("LC_ALL", "C.UTF-8", 1); /* names are English here; api.c has those of other languages */
     text_begin();
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
         int code = options_set(&options, id, OPTION_TARGETS(targets));
-        if (code == OPTION_OTHER && id == HOST && settings.host_count < HOSTS_MOST)
-            settings.hosts[settings.host_count++] = options.value;
-        else if (code)
+        if (code == OPTION_OTHER && take_name(&settings, id, options.value))
+            continue;
+        if (code)
             return code == OPTION_OTHER ? options_complain(&options, "too many names or words")
                                         : code;
     }

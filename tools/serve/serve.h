@@ -123,21 +123,29 @@ void live_run(struct live *live);
  * asks for raw values, "+" for its past, "@" for texts. NULL: *ret_why has the reason. */
 struct viewer;
 struct viewer *live_viewer(struct live *live, const char *list, const char **ret_why);
-void live_begin(struct live *live, struct viewer *viewer, struct stream *stream);
-void live_end(struct live *live, struct viewer *viewer);
+void live_begin(struct viewer *viewer, struct stream *stream);
+void live_end(struct viewer *viewer);
 void live_source(const struct live *live, struct model_source *ret);
 double live_seconds(const struct live *live);
 bool live_watched(const struct live *live); /* there is a viewer */
 
 /* ---- api.c ---- */
 
-struct server {
-    struct access *access;
+enum { MACHINES_MOST = 32 };
+struct machine {
+    const char *name; /* NULL: this machine */
     struct live *live;
     struct catalogue *catalogue;
-    const char *machine; /* NULL: this machine */
-    char address[64];    /* of the page */
 };
+struct server {
+    struct access *access;
+    struct machine machines[MACHINES_MOST]; /* the first one is shown first */
+    size_t machine_count;
+    char address[64]; /* of the page */
+};
+/* Returns the machine whose name is the word "machine" of the request's query; the first one if
+ * there is no such word; NULL: no machine has this name. */
+struct machine *api_machine(struct server *server, const struct request *request);
 /* The files of the page, built from web/; ended by a name that is NULL. */
 extern const struct page_file {
     const char *name, *bytes;

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { duration, number, unitOf } from "./format";
 import type { Live, Series, Unit } from "./live";
-import { parts } from "./objects";
+import { parts, titleOf } from "./objects";
 import { t } from "./texts";
 
 /** Colours that people with any kind of colour vision tell apart; after them, the same with dashes. */
@@ -21,7 +21,7 @@ export function linesOf(live: Live, hidden: Set<string>): Line[] {
         const { object, counter } = parts(series.path);
         return {
             series, counter: series.counter,
-            label: `\\${object}${series.name ? `(${series.name})` : ""}\\${counter}`,
+            label: `\\${titleOf(object)}${series.name ? `(${series.name})` : ""}\\${titleOf(counter)}`,
             colour: COLOURS[i % COLOURS.length], dash: DASHES[Math.floor(i / COLOURS.length) % DASHES.length],
             hidden: hidden.has(`${series.path}\n${series.identity}`),
         };

@@ -2,7 +2,7 @@
 // The stream of samples: one request for all counters that the page shows. It ends while the tab is
 // hidden, and comes back by itself when the network or the server does.
 
-import { NoSession, request } from "./session";
+import { NoSession, ofMachine, request } from "./session";
 
 /** A counter's description: its type, and the unit of its values. */
 export interface Unit { type: string | null; suffix: string; unit: string; }
@@ -26,7 +26,10 @@ export class Live {
     state = "starting";
     problem = "";
     noSession: string | null = null;
+    /** Why the machine is away; "": it is not. */
+    why = "";
     private lists: string[] = [];
+    private machine = "";
     private abort: AbortController | null = null;
     private retry = RETRY_FIRST;
     private generation = 0;
@@ -37,9 +40,10 @@ export class Live {
     }
 
     /** Watches these lists, one for each table: paths in lines, as docs/serve.md describes. */
-    watch(lists: string[]): void {
-        if (lists.join("\n") === this.lists.join("\n")) return;
+    watch(lists: string[], machine = ""): void {
+        if (lists.join("\n") === this.lists.join("\n") && machine === this.machine) return;
         this.lists = lists;
+        this.machine = machine;
         this.restart();
     }
 
@@ -57,7 +61,7 @@ export class Live {
     private async run(generation: number): Promise<void> {
         this.abort = new AbortController();
         try {
-            const answer = await request("/api/live", { method: "POST", body: this.lists.join("\n") + "\n", signal: this.abort.signal });
+            const answer = await request(ofMachine("/api/live", this.machine), { method: "POST", body: this.lists.join("\n") + "\n", signal: this.abort.signal });
             this.problem = "";
             await this.read(answer.body!.getReader(), generation);
             this.problem = "the server has ended the connection";
@@ -67,7 +71,7 @@ export class Live {
             this.problem = String((error as Error).message || error);
         }
         if (generation !== this.generation || this.noSession !== null) { this.changed(); return; }
-        this.state = "away";
+        this.state = "lost";
         this.changed();
         setTimeout(() => { if (generation === this.generation) this.restart(); }, this.retry);
         this.retry = Math.min(this.retry * 2, RETRY_MOST);
@@ -95,7 +99,7 @@ export class Live {
 
     private take(event: any): void {
         const table = this.tables[event.table];
-        if (event.event === "source") this.state = event.state;
+        if (event.event === "source") { this.state = event.state; this.why = event.why ?? ""; }
         else if (event.event === "columns") table.columns = event.columns;
         else if (event.event === "rows") this.takeRows(table, event);
         else if (event.event === "history") this.takeHistory(table, event);

@@ -2,11 +2,13 @@
 // The tree of all objects and counters, with explanations, and the search in it.
 
 import type { Unit } from "./live";
-import { request } from "./session";
+import { ofMachine, request } from "./session";
+import { getLanguage } from "./texts";
 
-export interface Counter extends Unit { name: string; explain: string | null; text: boolean; raw: boolean; }
+/** `title` is the name in the page's language; paths have the English name. */
+export interface Counter extends Unit { name: string; title: string; explain: string | null; text: boolean; raw: boolean; }
 export interface ObjectType {
-    name: string; explain: string | null; why: string | null; single: boolean; instances: number;
+    name: string; title: string; explain: string | null; why: string | null; single: boolean; instances: number;
     counters: Counter[];
 }
 
@@ -16,21 +18,31 @@ const SHORT: Record<string, string[]> = {
     swap: ["swap", "paging"], io: ["disk", "i/o"],
 };
 
-export async function readObjects(): Promise<ObjectType[]> {
-    for (;;) {
-        const answer = await (await request("/api/objects")).json();
-        if (answer.complete) return answer.objects;
-        await new Promise((resolve) => setTimeout(resolve, 200));
+const titles = new Map<string, string>();
+
+/** The name of an object or counter in the page's language. */
+export const titleOf = (name: string): string => titles.get(name) ?? name;
+
+/** Reads the tree, and calls `take` with what is there already until it is complete. */
+export async function readObjects(machine: string, take: (objects: ObjectType[]) => void, wanted: () => boolean): Promise<void> {
+    for (let pause = 200; wanted(); pause = Math.min(pause * 2, 5000)) {
+        const answer = await (await request(ofMachine(`/api/objects?language=${getLanguage()}`, machine))).json();
+        if (!wanted()) return;
+        for (const object of answer.objects as ObjectType[])
+            for (const each of [object, ...object.counters]) titles.set(each.name, each.title);
+        take(answer.objects);
+        if (answer.complete) return;
+        await new Promise((resolve) => setTimeout(resolve, pause));
     }
 }
 
-export async function readInstances(object: string): Promise<string[]> {
-    return (await (await request(`/api/instances?object=${encodeURIComponent(object)}`)).json()).instances;
+export async function readInstances(object: string, machine: string): Promise<string[]> {
+    return (await (await request(ofMachine(`/api/instances?object=${encodeURIComponent(object)}`, machine))).json()).instances;
 }
 
 /** True if every word is in the names or explanations of the object or counter. */
 export function matches(object: ObjectType, counter: Counter | null, words: string): boolean {
-    const text = [object.name, counter?.name, counter ? counter.explain : object.explain].join(" ").toLowerCase();
+    const text = [object.name, object.title, counter?.name, counter?.title, counter ? counter.explain : object.explain].join(" ").toLowerCase();
     return words.toLowerCase().split(/\s+/).every((word) =>
         text.includes(word) || (SHORT[word] ?? []).some((other) => text.includes(other)));
 }

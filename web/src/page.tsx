@@ -13,7 +13,7 @@ import { Tree } from "./tree";
 
 const VIEWS: [View, Text][] = [["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"]];
 const STATES: Record<string, Text> = {
-    starting: "starting", good: "live", away: "no connection, trying again", silent: "a provider does not answer", complete: "complete",
+    starting: "starting", good: "live", away: "the machine does not answer, trying again", lost: "no connection, trying again", silent: "a provider does not answer", complete: "complete",
 };
 
 function listsOf(state: State, objects: ObjectType[]): string[] {
@@ -34,18 +34,24 @@ function Page() {
     const [, redraw] = useReducer((count: number) => count + 1, 0);
     const live = useMemo(() => new Live(() => redraw(0)), []);
     const [state, setState] = useState(readState), [objects, setObjects] = useState<ObjectType[]>([]);
-    const [machine, setMachine] = useState<{ name: string; root: boolean } | null>(null);
+    const [machine, setMachine] = useState<{ name: string; root: boolean; machines: string[] } | null>(null);
     const [entry, setEntry] = useState<string | null>(null), [hidden, setHidden] = useState(new Set<string>());
     const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
     useEffect(() => {
         const failed = (error: unknown) => setEntry(error instanceof NoSession ? error.message : String(error));
-        request("/api/machine").then(async (answer) => setMachine(await answer.json())).then(readObjects).then(setObjects).catch(failed);
+        request("/api/machine").then(async (answer) => setMachine(await answer.json())).catch(failed);
         const moved = () => setState(readState());
         addEventListener("hashchange", moved);
         return () => removeEventListener("hashchange", moved);
     }, []);
     useEffect(() => { writeState(state); }, [state]);
-    useEffect(() => { if (machine) live.watch(listsOf(state, objects)); }, [state.view, state.paths, state.object, objects, machine]);
+    useEffect(() => setObjects([]), [state.machine]);
+    useEffect(() => {
+        let wanted = machine !== null;
+        readObjects(state.machine, setObjects, () => wanted).catch((error) => { if (error instanceof NoSession) setEntry(error.message); });
+        return () => { wanted = false; };
+    }, [machine, state.machine, state.language]);
+    useEffect(() => { if (machine) live.watch(listsOf(state, objects), state.machine); }, [state.view, state.paths, state.object, state.machine, objects, machine]);
     setLanguage(state.language);
     const why = entry ?? live.noSession;
     if (why !== null) return <NoEntry why={why} />;
@@ -56,16 +62,19 @@ function Page() {
     return (
         <>
             <header>
-                <h1>{machine?.name ?? "perfmon"}</h1>
+                {machine && machine.machines.length > 1
+                    ? <h1><select aria-label={t("Machine")} value={state.machine || machine.name} onChange={(event) => change({ machine: event.currentTarget.value })}>
+                        {machine.machines.map((name) => <option key={name}>{name}</option>)}</select></h1>
+                    : <h1>{machine?.name ?? "perfmon"}</h1>}
                 <div role="tablist" aria-label={t("Views")}>{VIEWS.map(([view, title]) =>
                     <button key={view} role="tab" aria-selected={state.view === view} onClick={() => change({ view, sort: "" })}>{t(title)}</button>)}</div>
                 {state.view !== "chart" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
-                <span class={`state ${live.state}`} role="status">{t(STATES[live.state])}{live.problem ? `: ${told(live.problem)}` : ""}</span>
+                <span class={`state ${live.state}`} role="status">{t(STATES[live.state])}{live.problem || live.why ? `: ${told(live.problem || live.why)}` : ""}</span>
                 <select aria-label={t("Language")} value={state.language} onChange={(event) => change({ language: event.currentTarget.value as Language })}>
                     {LANGUAGES.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
                 </select>
             </header>
-            <Tree objects={objects} show={(name) => change({ view: "report", object: name, sort: "" })}
+            <Tree objects={objects} machine={state.machine} show={(name) => change({ view: "report", object: name, sort: "" })}
                 add={(path) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] })} />
             <main>
                 {state.view === "overview" && <Overview {...table} />}

@@ -17,6 +17,11 @@ async function exchange(): Promise<void> {
     sessionStorage.setItem(KEY, (await answer.json()).secret);
 }
 
+/** The path of a request about a machine; "": the one that the server shows first. */
+export function ofMachine(path: string, machine: string): string {
+    return machine ? `${path}${path.includes("?") ? "&" : "?"}machine=${encodeURIComponent(machine)}` : path;
+}
+
 /** Sends a request with the session's secret. Throws NoSession if there is none or it has ended. */
 export async function request(path: string, options: RequestInit = {}): Promise<Response> {
     if (link) await exchange();

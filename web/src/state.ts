@@ -4,7 +4,7 @@
 import { Language, LANGUAGES, preferred } from "./texts";
 
 export type View = "overview" | "processes" | "chart" | "report";
-export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; language: Language; }
+export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; language: Language; machine: string; }
 
 const VIEWS: View[] = ["overview", "processes", "chart", "report"];
 
@@ -17,6 +17,7 @@ export function readState(): State {
         object: words.get("object") ?? "",
         sort: words.get("sort") ?? "",
         filter: words.get("filter") ?? "",
+        machine: words.get("machine") ?? "",
         language: LANGUAGES.find(([key]) => key === words.get("language"))?.[0] ?? preferred(),
     };
 }
@@ -25,7 +26,7 @@ export function writeState(state: State): void {
     const words = new URLSearchParams();
     if (state.view !== "overview") words.set("view", state.view);
     for (const path of state.paths) words.append("c", path);
-    for (const key of ["object", "sort", "filter"] as const) if (state[key]) words.set(key, state[key]);
+    for (const key of ["object", "sort", "filter", "machine"] as const) if (state[key]) words.set(key, state[key]);
     if (state.language !== preferred()) words.set("language", state.language);
     history.replaceState(null, "", `${location.pathname}#${words}`);
 }

@@ -4,18 +4,19 @@
 import { useState } from "preact/hooks";
 import { number } from "./format";
 import type { Cell, Live, Row, Unit } from "./live";
-import type { Counter, ObjectType } from "./objects";
+import { Counter, ObjectType, titleOf } from "./objects";
 import { t } from "./texts";
 
 const MOST_ROWS = 500;
 
-interface Field { title: string; counter?: Unit; text?: boolean; cell(row: Row): Cell; }
+/** `key` is the English name, which the address has. */
+interface Field { key: string; title: string; counter?: Unit; text?: boolean; cell(row: Row): Cell; }
 
 export function DataTable({ fields, rows, first, sort, setSort, filter, caption }: {
     fields: Field[]; rows: Row[]; first: string; sort: string; setSort(sort: string): void; filter: string; caption: string;
 }) {
     const [name, down] = sort.startsWith("-") ? [sort.slice(1), true] : [sort, false];
-    const field = fields.find((each) => each.title === name);
+    const field = fields.find((each) => each.key === name);
     const key = (row: Row): Cell => (field ? field.cell(row) : row.name);
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
     const found = rows.filter((row) => words.every((word) =>
@@ -26,18 +27,18 @@ export function DataTable({ fields, rows, first, sort, setSort, filter, caption 
         if (b === null || b === undefined) return -1;
         return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
     });
-    const head = (title: string, text: boolean) => (
-        <th key={title} class={text ? "" : "number"} aria-sort={name === title ? (down ? "descending" : "ascending") : "none"}>
-            <button onClick={() => setSort(name === title ? (down ? title : `-${title}`) : text ? title : `-${title}`)}>{title}</button>
+    const head = (id: string, title: string, text: boolean) => (
+        <th key={id} class={text ? "" : "number"} aria-sort={name === id ? (down ? "descending" : "ascending") : "none"}>
+            <button onClick={() => setSort(name === id ? (down ? id : `-${id}`) : text ? id : `-${id}`)}>{title}</button>
         </th>);
     return (
         <table class="data">
             <caption>{found.length > MOST_ROWS ? t("{} – the first {} of {} rows", caption, MOST_ROWS, found.length) : caption}</caption>
-            <thead><tr>{head(first, true)}{fields.map((each) => head(each.title, !!each.text))}</tr></thead>
+            <thead><tr>{head("", first, true)}{fields.map((each) => head(each.key, each.title, !!each.text))}</tr></thead>
             <tbody>{found.slice(0, MOST_ROWS).map((row) => (
                 <tr key={row.identity}><th scope="row">{row.name || "–"}</th>{fields.map((each) => {
                     const cell = each.cell(row);
-                    return each.text ? <td key={each.title}>{cell}</td> : <td key={each.title} class="number">{number(cell as number | null, each.counter)}</td>;
+                    return each.text ? <td key={each.key}>{cell}</td> : <td key={each.key} class="number">{number(cell as number | null, each.counter)}</td>;
                 })}</tr>))}</tbody>
         </table>
     );
@@ -57,13 +58,13 @@ export function Report({ live, object, sort, setSort, filter }: {
     const texts = new Map(text?.rows.map((row) => [row.identity, row.cells]));
     const shown = object.counters.filter((each) => !each.text).slice(0, 64);
     const fields: Field[] = [
-        ...shown.map((counter, i) => ({ title: counter.name, counter, cell: (row: Row) => (numbers ? row.cells[i] : null) })),
-        ...object.counters.filter((each) => each.text).map((counter, i) => ({ title: counter.name, text: true, cell: (row: Row) => texts.get(row.identity)?.[i] ?? null })),
+        ...shown.map((counter, i) => ({ key: counter.name, title: counter.title, counter, cell: (row: Row) => (numbers ? row.cells[i] : null) })),
+        ...object.counters.filter((each) => each.text).map((counter, i) => ({ key: counter.name, title: counter.title, text: true, cell: (row: Row) => texts.get(row.identity)?.[i] ?? null })),
     ];
     const rows = (numbers ?? text)?.rows ?? [];
     const why = (numbers ?? text)?.columns.find((column) => column.why)?.why ?? object.why;
     return rows.length
-        ? <DataTable fields={fields} rows={[...rows]} first={object.single ? "" : t("Instance")} sort={sort} setSort={setSort} filter={filter} caption={object.name} />
+        ? <DataTable fields={fields} rows={[...rows]} first={object.single ? "" : t("Instance")} sort={sort} setSort={setSort} filter={filter} caption={object.title} />
         : <p class="note">{why ?? t("No values yet.")}</p>;
 }
 
@@ -81,8 +82,8 @@ export function Processes({ live, most, sort, setSort, filter }: {
     const [all, setAll] = useState(false);
     const details = new Map(texts?.rows.map((row) => [row.name, row.cells]));
     const fields: Field[] = [
-        ...PROCESS.map((name, i) => ({ title: name, counter: numbers?.columns[i], cell: (row: Row) => row.cells[i] })),
-        ...DETAILS.map((name, i) => ({ title: name, text: true, cell: (row: Row) => details.get(row.name)?.[i] ?? null })),
+        ...PROCESS.map((name, i) => ({ key: name, title: titleOf(name), counter: numbers?.columns[i], cell: (row: Row) => row.cells[i] })),
+        ...DETAILS.map((name, i) => ({ key: name, title: titleOf(name), text: true, cell: (row: Row) => details.get(row.name)?.[i] ?? null })),
     ];
     let rows = (numbers?.rows ?? []).filter((row) => !/^(_Total|Idle)(:|$)/.test(row.name));
     if (most && !all) rows = rows.sort((left, right) => Number(right.cells[1] ?? 0) - Number(left.cells[1] ?? 0)).slice(0, most);

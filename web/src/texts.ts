@@ -18,6 +18,8 @@ const TEXTS = {
     "Filter rows": ["Zeilen filtern", "Отбор строк"],
     "starting": ["beginnt", "начинается"],
     "live": ["läuft", "идёт"],
+    "Machine": ["Rechner", "Машина"],
+    "the machine does not answer, trying again": ["der Rechner antwortet nicht, neuer Versuch folgt", "машина не отвечает, будет новая попытка"],
     "no connection, trying again": ["keine Verbindung, neuer Versuch folgt", "нет связи, будет новая попытка"],
     "a provider does not answer": ["ein Anbieter antwortet nicht", "поставщик не отвечает"],
     "complete": ["vollständig", "прочитано"],

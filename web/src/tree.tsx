@@ -7,9 +7,9 @@ import { matches, ObjectType, readInstances } from "./objects";
 
 const MOST_SHOWN = 500;
 
-function Instances({ object, counter, add }: { object: string; counter: string; add(path: string): void }) {
+function Instances({ object, counter, machine, add }: { object: string; counter: string; machine: string; add(path: string): void }) {
     const [names, setNames] = useState<string[] | null>(null), [filter, setFilter] = useState("");
-    useEffect(() => { readInstances(object).then(setNames, () => setNames([])); }, [object]);
+    useEffect(() => { readInstances(object, machine).then(setNames, () => setNames([])); }, [object, machine]);
     if (!names) return <div class="note">{t("reading…")}</div>;
     const found = names.filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
     return (
@@ -22,7 +22,7 @@ function Instances({ object, counter, add }: { object: string; counter: string; 
     );
 }
 
-export function Tree({ objects, add, show }: { objects: ObjectType[]; add(path: string): void; show(object: string): void }) {
+export function Tree({ objects, machine, add, show }: { objects: ObjectType[]; machine: string; add(path: string): void; show(object: string): void }) {
     const [words, setWords] = useState(""), [open, setOpen] = useState(""), [counter, setCounter] = useState("");
     const [explain, setExplain] = useState<{ name: string; text: string } | null>(null);
     const found = objects
@@ -36,17 +36,17 @@ export function Tree({ objects, add, show }: { objects: ObjectType[]; add(path: 
                 const opened = open === object.name || (words !== "" && found.length < 6);
                 return (
                     <li key={object.name}>
-                        <button class="object" aria-expanded={opened} onFocus={tell(object.name, object.explain)}
+                        <button class="object" aria-expanded={opened} onFocus={tell(object.title, object.explain)}
                             onClick={() => { setOpen(open === object.name ? "" : object.name); setCounter(""); }}>
-                            {object.name}{object.single ? "" : ` (${object.instances})`}
+                            {object.title}{object.single ? "" : ` (${object.instances})`}
                         </button>
                         <button class="table" title={t("Show as a table")} onClick={() => show(object.name)}>▦</button>
                         {object.why && <div class="note">{object.why}</div>}
                         {opened && <ul>{(words ? counters : object.counters).map((each) => (
                             <li key={each.name}>
-                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === each.name} onFocus={tell(each.name, each.explain)}
-                                    onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === each.name ? "" : each.name)}>{each.name}</button>
-                                {counter === each.name && open === object.name && <Instances object={object.name} counter={each.name} add={add} />}
+                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === each.name} onFocus={tell(each.title, each.explain)}
+                                    onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === each.name ? "" : each.name)}>{each.title}</button>
+                                {counter === each.name && open === object.name && <Instances object={object.name} counter={each.name} machine={machine} add={add} />}
                             </li>))}</ul>}
                     </li>);
             })}</ul>
