@@ -3,6 +3,7 @@
  * health of the providers, the first view as text, or what counters mean. */
 #include "perfmon.h"
 #include "screen/screen.h"
+#include "../serve/rows.h"
 
 #include "../common/beside.h"
 #include "../common/pdh-message.h"
@@ -17,8 +18,21 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { STATUS = 1, SNAPSHOT, EXPLAIN };
-enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL, COUNTER_FILE, PLAIN, AT, SET };
+enum { STATUS = 1, SNAPSHOT, EXPLAIN, SERVE, OPEN };
+enum {
+    JSON = 1,
+    QUERY,
+    EVENTS,
+    VERBOSE,
+    MACHINE,
+    INTERVAL,
+    COUNTER_FILE,
+    PLAIN,
+    AT,
+    SET,
+    SOCKET,
+    PRINT
+};
 enum { SHOWN = -1, MOST_SECONDS = 3600 };
 static const double LEAST_SECONDS = 0.05;
 enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
@@ -40,6 +54,11 @@ static const struct option_row window_rows[] = {
     {'p', "plain", NULL, PLAIN, "For screen readers: print what changes, at most one line per second.", NULL, 0},
     {0},
 };
+static const struct option_row open_rows[] = {
+    {0, "socket", "PATH", SOCKET, "The server's Unix socket; default your server's, else this machine's.", "@files", 0},
+    {0, "print", NULL, PRINT, "Print the link, also where a browser could show it.", NULL, 0},
+    {0},
+};
 static const char status_more[] =
     "Without SERVICE, all providers are listed, with details of those that need\n"
     "attention; a named SERVICE is always shown with details. The data comes from\n"
@@ -56,6 +75,10 @@ static const struct tool commands[] = {
      .usage = "[OPTION]...", .rows = window_rows, .id = SNAPSHOT},
     {.name = "explain", .summary = "Print what counters mean, with their types.",
      .usage = "PATH...", .complete_args = "@paths", .id = EXPLAIN},
+    {.name = "serve", .summary = "Serve a page that shows it in a browser, by openperflib-serve.",
+     .usage = "[OPTION]...", .rows = serve_rows, .id = SERVE},
+    {.name = "open", .summary = "Open the page in the browser, or print a link to it.",
+     .usage = "[OPTION]...", .rows = open_rows, .id = OPEN},
     {0},
 };
 static const struct tool tool = {
@@ -96,6 +119,8 @@ static int take_option(struct options *options, int id, struct perfmon *perfmon,
         [VERBOSE] = OPTION_FLAG(perfmon->details),
         [PLAIN] = OPTION_FLAG(perfmon->plain),
         [SET] = OPTION_TEXT(perfmon->set),
+        [SOCKET] = OPTION_TEXT(perfmon->socket),
+        [PRINT] = OPTION_FLAG(perfmon->print),
         [INTERVAL] = OPTION_SECONDS(perfmon->seconds, LEAST_SECONDS, MOST_SECONDS),
         [EVENTS] = OPTION_WHOLE(perfmon->events, 0, MOST_EVENTS),
     };
@@ -192,6 +217,13 @@ static int run_explain(const struct perfmon *perfmon)
     int code = beside_run("perfmon", "typeperf", args);
     free(args);
     return code;
+}
+
+static int run_open(const struct options *options, const struct perfmon *perfmon)
+{
+    if (perfmon->arg_count)
+        return options_complain(options, "too many words: %s", perfmon->args[0]);
+    return finish(open_run(perfmon->socket, perfmon->print));
 }
 
 static bool is_capture(const char *name)
@@ -407,6 +439,8 @@ int main(int argc, char **argv)
     int id = options_begin(&options, &tool, argc, argv);
     if (id < 0)
         return options_status(id);
+    if (options.command && options.command->id == SERVE)
+        return serve_run(&argv[1]);
     perfmon.machines = calloc((size_t)argc, sizeof *perfmon.machines);
     if (!perfmon.machines)
         return EXIT_FAILED;
@@ -416,6 +450,7 @@ int main(int argc, char **argv)
         int command = options.command ? options.command->id : 0;
         code = command == STATUS    ? run_status(&perfmon)
                : command == EXPLAIN ? run_explain(&perfmon)
+               : command == OPEN    ? run_open(&options, &perfmon)
                                     : run_window(&perfmon, command == SNAPSHOT);
     } else if (code == SHOWN) {
         code = EXIT_GOOD;

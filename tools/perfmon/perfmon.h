@@ -28,6 +28,8 @@ struct perfmon {
     size_t arg_count;
     int width;
     bool utf8, colours, plain;
+    const char *socket; /* of openperflib-serve; NULL: not given */
+    bool print;         /* the link to the page is printed, and no browser started */
 };
 
 /* ---- events.c: the whole event log ---- */
@@ -53,6 +55,13 @@ struct recent {
 };
 size_t event_log_last(const struct event_log *log, const char *service, bool warnings, size_t most,
                       struct recent *ret);
+
+/* ---- open.c: the page; both return an exit code ---- */
+/* Runs openperflib-serve in place of this program; args[0] is changed. */
+int serve_run(char **args);
+/* Gets a link from the server at the socket `named`, NULL: the usual ones, and opens it in the
+ * browser; with `print`, or where there is none, prints it. */
+int open_run(const char *named, bool print);
 
 /* ---- query.c: queries a provider now ---- */
 struct status_answer {

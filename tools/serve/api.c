@@ -73,6 +73,7 @@ struct machine *api_machine(struct server *server, const struct request *request
 static void answer_machine(struct server *server, const struct request *request,
                            struct reply *reply)
 {
+    char command[256];
     struct json json = {.out = reply->out, .flat = true};
     (void)request;
     reply->type = "application/json";
@@ -84,6 +85,8 @@ static void answer_machine(struct server *server, const struct request *request,
     for (size_t i = 0; i < server->machine_count; i++)
         json_string(&json, NULL, name_of(&server->machines[i]));
     json_close(&json, ']');
+    if (!server->machines->name && rights_missing(command, sizeof command))
+        json_string(&json, "missing", command);
     json_close(&json, '}');
 }
 

@@ -1,45 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* openperflib-serve: options, sockets and the loop. One thread serves everybody; the model's
+/* openperflib-serve: options and the loop. One thread serves everybody; the model's
  * samplers have threads of their own. */
 #include "serve.h"
 
-#include "../common/options.h"
+#include "../common/browser.h"
 #include "../view/text.h"
+#include "rows.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { DEFAULT_PORT = 8722, HOSTS_MOST = 16, QUEUE = 64, ALIVE_MS = 1000 };
-enum { PORT = 1, SOCKET, HOST, INTERVAL, MACHINE, GROUP };
+enum { DEFAULT_PORT = 8722, HOSTS_MOST = 16, ALIVE_MS = 1000 };
 static const double LEAST_SECONDS = 0.1, MOST_SECONDS = 3600;
 
-/* clang-format off */
-static const struct option_row rows[] = {
-    {'p', "port", "NUMBER", PORT, "Serve 127.0.0.1 at this port; default 8722, 0 for any free port.", NULL, 0, NULL},
-    {0, "socket", "PATH", SOCKET, "The Unix socket for \"perfmon open\".", "@files", 0, NULL},
-    {0, "host", "NAME", HOST, "Answer also to this name, for a reverse proxy; several may be given.", NULL, 0, NULL},
-    {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0, NULL},
-    {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0, NULL},
-    {0, "group", "NAME", GROUP, "Members of this group may get links by \"perfmon open\", too.", NULL, 0, NULL},
-    {0},
-};
 static const struct tool tool = {
-    .name = "openperflib-serve", .summary = "Shows counters to a browser.",
-    .usage = "[OPTION]...", .rows = rows,
+    .name = "openperflib-serve",
+    .summary = "Shows counters to a browser.",
+    .usage = "[OPTION]...",
+    .rows = serve_rows,
 };
-/* clang-format on */
 
 struct settings {
     int64_t port;
@@ -49,79 +34,16 @@ struct settings {
     const char *hosts[HOSTS_MOST + 1];
     size_t host_count;
     double seconds;
+    bool open;
+    const char *language; /* LC_ALL at the beginning; NULL: not set */
 };
-
-/* ---- sockets: each returns a descriptor, or -1 after a message ---- */
-
-static int complain(const char *what)
-{
-    fprintf(stderr, "openperflib-serve: %s: %s\n", text_seen(what), strerror(errno));
-    return -1;
-}
-
-static int listen_port(int64_t port, uint16_t *ret_port)
-{
-    char what[64];
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    const int yes = 1;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    snprintf(what, sizeof what, "127.0.0.1, port %lld (--port)", (long long)port);
-    if (fd < 0)
-        return complain(what);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, QUEUE) != 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
-        complain(what);
-        close(fd);
-        return -1;
-    }
-    *ret_port = ntohs(address.sin_port);
-    return fd;
-}
-
-/* Removes a socket to which no program listens any more. */
-static void remove_stale(const struct sockaddr_un *address)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct stat about;
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
-        errno == ECONNREFUSED && lstat(address->sun_path, &about) == 0 && S_ISSOCK(about.st_mode))
-        unlink(address->sun_path);
-    if (fd >= 0)
-        close(fd);
-}
-
-static int listen_path(const char *path, gid_t group)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
-        return complain(path);
-    }
-    strcpy(address.sun_path, path);
-    remove_stale(&address);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    mode_t mask = umask(group == (gid_t)-1 ? 0177 : 0117);
-    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
-    umask(mask);
-    if (good && group != (gid_t)-1 && lchown(path, (uid_t)-1, group) != 0)
-        complain(path); /* root and this user may still use it */
-    if (good && listen(fd, QUEUE) == 0)
-        return fd;
-    complain(path);
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
 
 /* ---- the loop ---- */
 
 struct loop {
     struct server server;
-    struct http *https[2];
+    struct listeners listeners;
+    struct http *https[LISTENERS_MOST];
     size_t http_count;
     int signals;
 };
@@ -148,10 +70,10 @@ static void end(void *context, void *viewer)
     live_end(viewer);
 }
 
-static bool serve(struct loop *loop, int listener, bool local)
+static bool serve(struct loop *loop, const struct listener *listener)
 {
     struct http_calls calls = {early, answer, begin, end, &loop->server};
-    struct http *http = http_new(listener, local, &calls);
+    struct http *http = http_new(listener->fd, listener->local, &calls);
     if (http)
         loop->https[loop->http_count++] = http;
     else
@@ -163,7 +85,7 @@ static void run(struct loop *loop)
 {
     struct server *server = &loop->server;
     while (true) {
-        struct pollfd polls[1 + 2 + MACHINES_MOST] = {
+        struct pollfd polls[1 + LISTENERS_MOST + MACHINES_MOST] = {
             {.fd = loop->signals, .events = POLLIN}
         };
         nfds_t count = 1;
@@ -204,23 +126,29 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Prints a link for the user who started this. On a pipe or in a journal it would stay readable. */
-static void print_link(struct server *server)
+/* Shows a link to the user who started this. On a pipe or in a journal it would stay readable. */
+static void show_link(struct server *server, bool open, const char *language)
 {
     char secret[SECRET_SIZE + 1];
-    if (!isatty(STDOUT_FILENO))
+    bool given = access_link(server->access, geteuid(), secret);
+    bool opened = open && given && browser_open(server->address, secret, language, false);
+    if (open && !opened)
+        fputs("openperflib-serve: no browser can be started here\n", stderr);
+    if (!given || !isatty(STDOUT_FILENO))
         printf("Serving %s\n", server->address);
-    else if (access_link(server->access, geteuid(), secret))
+    else if (opened)
+        printf("Serving %s; \"perfmon open\" opens it again. End with Ctrl+C.\n", server->address);
+    else
         printf("%s#%s\nThe link works once; \"perfmon open\" gives another. End with Ctrl+C.\n",
                server->address, secret);
     explicit_bzero(secret, sizeof secret);
     fflush(stdout);
 }
 
-/* Serves the sockets until a signal; `local` -1: there is no Unix socket. Returns an exit code. */
-static int run_loop(struct loop *loop, int tcp, int local)
+/* Serves the sockets until a signal. Returns an exit code. */
+static int run_loop(struct loop *loop, const struct settings *settings)
 {
-    const struct server *server = &loop->server;
+    struct server *server = &loop->server;
     bool good = server->access != NULL;
     for (size_t i = 0; i < server->machine_count; i++)
         good &= server->machines[i].live && server->machines[i].catalogue;
@@ -228,9 +156,11 @@ static int run_loop(struct loop *loop, int tcp, int local)
         fputs("openperflib-serve: out of memory\n", stderr);
         return EXIT_FAILED;
     }
-    if (!serve(loop, tcp, false) || (local >= 0 && !serve(loop, local, true)))
-        return EXIT_FAILED;
-    print_link(&loop->server);
+    for (size_t i = 0; i < loop->listeners.count; i++)
+        if (!serve(loop, &loop->listeners.all[i]))
+            return EXIT_FAILED;
+    if (!loop->listeners.passed)
+        show_link(server, settings->open, settings->language);
     run(loop);
     return EXIT_GOOD;
 }
@@ -248,17 +178,18 @@ static void add_machines(struct server *server, const struct settings *settings)
 
 static int run_server(const struct settings *settings, gid_t group)
 {
+    char own[4096]; /* the socket that is not named */
+    bool found = !settings->socket && browser_path(BROWSER_SOCKET, own, sizeof own);
     struct loop loop = {.signals = open_signals()};
     struct server *server = &loop.server;
-    uint16_t port = 0;
     int code = EXIT_FAILED;
-    int tcp = listen_port(settings->port, &port);
-    int local = tcp >= 0 && settings->socket ? listen_path(settings->socket, group) : -1;
-    snprintf(server->address, sizeof server->address, "http://127.0.0.1:%u/", port);
-    if (loop.signals >= 0 && tcp >= 0 && (local >= 0 || !settings->socket)) {
+    if (loop.signals >= 0 && listen_begin(&loop.listeners, settings->port,
+                                          found ? own : settings->socket, !found, group)) {
+        snprintf(server->address, sizeof server->address, "http://127.0.0.1:%u/",
+                 loop.listeners.port);
         server->access = access_new(settings->hosts, group);
         add_machines(server, settings);
-        code = run_loop(&loop, tcp, local);
+        code = run_loop(&loop, settings);
     }
     for (size_t i = 0; i < loop.http_count; i++)
         http_free(loop.https[i]);
@@ -267,17 +198,16 @@ static int run_server(const struct settings *settings, gid_t group)
         catalogue_free(server->machines[i].catalogue);
     }
     access_free(server->access);
-    if (local >= 0)
-        unlink(settings->socket);
+    listen_end(&loop.listeners);
     return code;
 }
 
 /* Takes a host or a machine. False: it is a word, or there are too many. */
 static bool take_name(struct settings *settings, int id, const char *name)
 {
-    if (id == HOST && settings->host_count < HOSTS_MOST)
+    if (id == SERVE_HOST && settings->host_count < HOSTS_MOST)
         settings->hosts[settings->host_count++] = name;
-    else if (id == MACHINE && settings->machine_count < MACHINES_MOST)
+    else if (id == SERVE_MACHINE && settings->machine_count < MACHINES_MOST)
         settings->machines[settings->machine_count++] = name;
     else
         return false;
@@ -289,11 +219,13 @@ int main(int argc, char **argv)
     struct options options;
     struct settings settings = {.port = DEFAULT_PORT, .seconds = 1};
     const struct option_target targets[] = {
-        [PORT] = OPTION_WHOLE(settings.port, 0, UINT16_MAX),
-        [SOCKET] = OPTION_TEXT(settings.socket),
-        [INTERVAL] = OPTION_SECONDS(settings.seconds, LEAST_SECONDS, MOST_SECONDS),
-        [GROUP] = OPTION_TEXT(settings.group),
+        [SERVE_PORT] = OPTION_WHOLE(settings.port, 0, UINT16_MAX),
+        [SERVE_SOCKET] = OPTION_TEXT(settings.socket),
+        [SERVE_INTERVAL] = OPTION_SECONDS(settings.seconds, LEAST_SECONDS, MOST_SECONDS),
+        [SERVE_GROUP] = OPTION_TEXT(settings.group),
+        [SERVE_OPEN] = OPTION_FLAG(settings.open),
     };
+    settings.language = getenv("LC_ALL");
     setenv("LC_ALL", "C.UTF-8", 1); /* names are English here; api.c has those of other languages */
     text_begin();
     int id = options_begin(&options, &tool, argc, argv);

@@ -2,13 +2,17 @@
 /*
  * openperflib-serve: what perfmon shows, for a browser. docs/serve.md describes its requests.
  *
- * serve.c   options, sockets and the loop of the only thread
+ * serve.c   options and the loop of the only thread
+ *
+ * listen.c  sockets, opened here or by systemd
  *
  * http.c    the only part that knows libmicrohttpd: requests, responses, streams
  *
  * access.c  who may ask: secrets, Host and Origin, the user at the other end of a Unix socket
  *
  * api.c     which request gets what
+ *
+ * rights.c  what this user may not read
  *
  * live.c    tables of the model that viewers watch, and their samples as events
  */
@@ -128,6 +132,31 @@ void live_end(struct viewer *viewer);
 void live_source(const struct live *live, struct model_source *ret);
 double live_seconds(const struct live *live);
 bool live_watched(const struct live *live); /* there is a viewer */
+
+/* ---- listen.c ---- */
+
+enum { LISTENERS_MOST = 4 };
+struct listeners {
+    struct listener {
+        int fd;
+        bool local; /* a Unix socket */
+    } all[LISTENERS_MOST];
+    size_t count;
+    unsigned port;    /* of 127.0.0.1 */
+    const char *path; /* of the Unix socket that was made here; NULL: none */
+    bool passed;      /* systemd has opened them */
+};
+/* Takes the sockets that systemd opened, or else listens to the port and at `path` (NULL: no Unix
+ * socket), for members of `group`, too. Without the one at `path` it goes on if it is not
+ * `needed`. False: after a message. */
+bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group);
+void listen_end(const struct listeners *list);
+
+/* ---- rights.c ---- */
+
+/* True if counters of other users' processes are missing because the records of openperflib-bpf
+ * cannot be read; `command` becomes what changes that. */
+bool rights_missing(char *command, size_t capacity);
 
 /* ---- api.c ---- */
 

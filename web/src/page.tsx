@@ -4,6 +4,7 @@ import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { NoSession, request } from "./session";
 import { Chart, Legend, linesOf } from "./chart";
 import { Live } from "./live";
+import { Missing } from "./missing";
 import { ObjectType, readObjects } from "./objects";
 import { Overview, OVERVIEW_LISTS } from "./overview";
 import { readState, State, View, writeState } from "./state";
@@ -34,7 +35,7 @@ function Page() {
     const [, redraw] = useReducer((count: number) => count + 1, 0);
     const live = useMemo(() => new Live(() => redraw(0)), []);
     const [state, setState] = useState(readState), [objects, setObjects] = useState<ObjectType[]>([]);
-    const [machine, setMachine] = useState<{ name: string; root: boolean; machines: string[] } | null>(null);
+    const [machine, setMachine] = useState<{ name: string; root: boolean; machines: string[]; missing?: string } | null>(null);
     const [entry, setEntry] = useState<string | null>(null), [hidden, setHidden] = useState(new Set<string>());
     const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
     useEffect(() => {
@@ -77,6 +78,7 @@ function Page() {
             <Tree objects={objects} machine={state.machine} show={(name) => change({ view: "report", object: name, sort: "" })}
                 add={(path) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] })} />
             <main>
+                <Missing command={machine?.missing} />
                 {state.view === "overview" && <Overview {...table} />}
                 {state.view === "processes" && <Processes {...table} />}
                 {state.view === "chart" && (state.paths.length

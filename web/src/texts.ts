@@ -59,6 +59,10 @@ const TEXTS = {
     /* captures, export, comparison, sets, import */
 
     /* the program, its package and what is missing */
+    "Counters of other users' processes are missing, such as the bytes that they read and write. This command adds them:":
+        ["Zähler der Prozesse anderer Benutzer fehlen, etwa die gelesenen und geschriebenen Bytes. Dieser Befehl ergänzt sie:", "Нет счётчиков процессов других пользователей, например прочитанных и записанных байт. Их добавит команда:"],
+    "Then log in again, and start the server again.": ["Melden Sie sich danach neu an, und starten Sie den Server neu.", "После этого войдите в систему заново и запустите сервер снова."],
+    "Do not show this again": ["Nicht mehr zeigen", "Больше не показывать"],
 
     /* tables.tsx */
     "{} – the first {} of {} rows": ["{} – die ersten {} von {} Zeilen", "{} – первые {} строк из {}"],

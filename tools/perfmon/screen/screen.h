@@ -205,13 +205,13 @@ struct settings_view {
     struct cursor cursor;
 };
 
-/* The list of the sets of logman, and the logman that runs. */
+/* The list of the sets of logman, and the program that runs: logman, or perfmon open. */
 struct sets_view {
     bool open;
     struct field name; /* of a new set, while it is typed */
     struct text_list rows;
     struct cursor cursor;
-    enum sets_purpose { SETS_QUERY, SETS_CHANGE } purpose;
+    enum sets_purpose { SETS_QUERY, SETS_CHANGE, SETS_PAGE } purpose;
     pid_t child; /* 0: none runs */
     int output;
     char text[8192]; /* what it has printed */
@@ -361,6 +361,8 @@ bool moment_key(struct window *window, int key);
 /* Draws the list of sets. False: the list is not open, so nothing was drawn. */
 bool sets_draw(struct window *window, struct canvas *canvas, int row, int last);
 bool sets_key(struct window *window, int key);
+/* Starts "perfmon open": the page in the browser, or a link to it in the last line. */
+void sets_open_page(struct window *window);
 /* Takes what logman has said meanwhile. */
 void sets_update(struct window *window);
 void sets_done(struct sets_view *sets);

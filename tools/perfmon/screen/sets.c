@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sets of logman: a list with state, start and stop, and a new one from the chart's counters.
- * logman does the work and says what went wrong. It runs beside the drawing, which never waits for
- * it.
+ * The sets of logman: a list with state, start and stop, and a new one from the chart's counters;
+ * and the page. logman and "perfmon open" do the work and say what went wrong. They run beside the
+ * drawing, which never waits for them.
  */
 #include "screen.h"
 
@@ -28,8 +28,9 @@ static void close_child(struct sets_view *sets)
     sets->child = 0;
 }
 
-/* Starts logman; `args` are its arguments, up to a NULL. */
-static void run_logman(struct window *window, enum sets_purpose purpose, const char *const *args)
+/* Starts a program of this installation; `args` are its arguments, up to a NULL. */
+static void run(struct window *window, const char *program, enum sets_purpose purpose,
+                const char *const *args)
 {
     struct sets_view *sets = &window->sets;
     posix_spawn_file_actions_t actions;
@@ -39,7 +40,7 @@ static void run_logman(struct window *window, enum sets_purpose purpose, const c
         return;
     for (; args[count - 1]; count++)
         list[count] = (char *)args[count - 1];
-    beside_path("logman", path, sizeof path);
+    beside_path(program, path, sizeof path);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -54,12 +55,17 @@ static void run_logman(struct window *window, enum sets_purpose purpose, const c
         return;
     close(ends[0]);
     sets->child = 0;
-    window_report(window, "logman: %s", strerror(error));
+    window_report(window, "%s: %s", program, strerror(error));
 }
 
 static void query(struct window *window)
 {
-    run_logman(window, SETS_QUERY, (const char *const[]){"query", NULL});
+    run(window, "logman", SETS_QUERY, (const char *const[]){"query", NULL});
+}
+
+void sets_open_page(struct window *window)
+{
+    run(window, "perfmon", SETS_PAGE, (const char *const[]){"open", NULL});
 }
 
 /* Keeps the rows of the list that logman printed, which follow a line of dashes. */
@@ -87,7 +93,7 @@ static void take_answer(struct window *window, int state)
     }
     for (char *at = sets->text; (at = strchr(at, '\n'));)
         *at = at[1] ? ' ' : 0;
-    window_report(window, "%s", *sets->text || good ? text_seen(sets->text) : "logman failed");
+    window_report(window, "%s", *sets->text || good ? text_seen(sets->text) : local("no answer"));
     if (sets->purpose == SETS_CHANGE)
         query(window);
 }
@@ -135,8 +141,7 @@ static void create(struct window *window)
     if (!config_end(&file))
         window_report(window, "%s: %s", path, strerror(errno));
     else
-        run_logman(
-            window, SETS_CHANGE,
+        run(window, "logman", SETS_CHANGE,
             (const char *const[]){"create", "counter", window->sets.name.text, "-cf", path, NULL});
 }
 
@@ -173,7 +178,8 @@ static void change_selected(struct window *window)
     while (end > row && end[-1] == ' ')
         end--;
     snprintf(name, sizeof name, "%.*s", (int)(end - row), row);
-    run_logman(window, SETS_CHANGE, (const char *const[]){running ? "stop" : "start", name, NULL});
+    run(window, "logman", SETS_CHANGE,
+        (const char *const[]){running ? "stop" : "start", name, NULL});
 }
 
 bool sets_key(struct window *window, int key)

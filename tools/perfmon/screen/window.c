@@ -247,6 +247,7 @@ static const struct {
     {"F1 to F10", "as in htop: F1 help, F2 settings, F3 and F4 /, F5 t, F6 sort by the next column, F7 and F8 n, F9 x, F10 quit"},
     {"w", "the rule behind \"held up by\""},
     {"D", "the sets of logman, which record counters: Enter starts or stops one"},
+    {"O", "the page of perfmon serve, in the browser or as a link"},
     {"", ""},
     {"A set at one time (--at)", ""},
     {", .", "the sample before, the next sample"},
@@ -516,13 +517,15 @@ static bool take_settings_key(struct window *window, int key)
     return true;
 }
 
-/* Handles the keys that change or show settings. */
+/* Handles the keys that change or show settings, and the one of the page. */
 static bool change_key(struct window *window, int key)
 {
     if (key == KEY_F(2)) {
         window->settings.open = true;
     } else if (key == 's' || key == 'S') {
         set_seconds(window, window_seconds(window->seconds, key == 's'));
+    } else if (key == 'O') {
+        sets_open_page(window);
     } else if (key == 'L') {
         set_language(window, language_next());
         window_report(window, "%s", language_name(window->language));

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of openperflib-serve: where its server listens, and how a browser gets there. */
+#ifndef OPL_TOOLS_BROWSER_H
+#define OPL_TOOLS_BROWSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Writes the path of a file in XDG_RUNTIME_DIR. False: there is no such folder that belongs to this
+ * user alone. */
+bool browser_path(const char *name, char *ret, size_t capacity);
+#define BROWSER_SOCKET "openperflib-serve.sock"             /* of a user's own server */
+#define BROWSER_SYSTEM_SOCKET "/run/openperflib/serve.sock" /* of openperflib-serve.socket */
+
+/* Opens "ADDRESS#SECRET" in the user's browser. It is written into a file that only this user may
+ * read, and that is deleted after some seconds: a command line is seen by all users. With `wait` a
+ * browser that fails within two seconds is noticed. False: there is no display or no browser, and
+ * nothing was printed. `language` is LC_ALL of the browser, NULL: not set. */
+bool browser_open(const char *address, const char *secret, const char *language, bool wait);
+
+#endif
