@@ -2,25 +2,25 @@
 // Numbers as people read them, with the unit of their counter.
 
 import type { Unit } from "./live";
-import { decimal } from "./texts";
+import { decimal, tag } from "./texts";
 
 const STEPS = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
 const FACTORS: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 * 1024 };
 
-function digits(value: number): string {
+function digits(value: number, least: number): string {
     const size = Math.abs(value);
     if (size >= 1e15) return decimal(value.toExponential(3));
     if (Number.isInteger(value)) return value.toLocaleString("en").replace(/,/g, "\u202f");
-    return decimal(value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3));
+    return decimal(value.toFixed(Math.max(least, size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3)));
 }
 
-export function bytes(value: number, suffix = ""): string {
+export function bytes(value: number, suffix = "", least = 0): string {
     let step = 0;
     while (Math.abs(value) >= 1024 && step < STEPS.length - 1) {
         value /= 1024;
         step++;
     }
-    return `${step ? decimal(value.toFixed(value < 10 ? 2 : 1)) : digits(value)} ${STEPS[step]}B${suffix}`;
+    return `${step ? decimal(value.toFixed(Math.max(least, value < 10 ? 2 : 1))) : digits(value, least)} ${STEPS[step]}B${suffix}`;
 }
 
 export function duration(seconds: number): string {
@@ -33,10 +33,40 @@ export function unitOf(counter: Unit | undefined): string {
     return counter ? (counter.unit ? "B" : "") + counter.suffix.trim() : "";
 }
 
-export function number(value: number | null | undefined, counter?: Unit): string {
+/** `least`: so many digits after the point at least, unless the number is whole. */
+export function number(value: number | null | undefined, counter?: Unit, least = 0): string {
     if (value === null || value === undefined) return "–";
     const suffix = counter?.suffix.trim() ?? "";
-    if (counter?.unit) return bytes(value * FACTORS[counter.unit], suffix);
+    if (counter?.unit) return bytes(value * FACTORS[counter.unit], suffix, least);
     if (suffix === "secs" && value >= 60) return duration(value);
-    return digits(value) + (suffix ? (suffix.startsWith("/") ? "" : "\u202f") + suffix : "");
+    return digits(value, least) + (suffix ? (suffix.startsWith("/") ? "" : "\u202f") + suffix : "");
+}
+
+/** The labels of an axis, with as many digits as are needed to tell them apart. */
+export function labels(values: number[], counter?: Unit): string[] {
+    let texts: string[] = [];
+    for (let least = 0; least < 6 && new Set(texts).size < values.length; least++)
+        texts = values.map((value) => number(value, counter, least));
+    return texts;
+}
+
+const TIME: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const SECOND: Intl.DateTimeFormatOptions = { ...TIME, second: "2-digit" };
+const DAY: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
+
+/** A time of this day, or with its date. */
+export function clock(time: number): string {
+    const date = new Date(time), today = date.toDateString() === new Date().toDateString();
+    return date.toLocaleString(tag(), today ? SECOND : { ...DAY, ...SECOND });
+}
+
+/** The labels of a time axis in seconds since 1970; each day begins with its date. */
+export function timeLabels(times: number[], step: number): string[] {
+    let day = "";
+    return times.map((time) => {
+        const date = new Date(time * 1000), today = date.toLocaleDateString(tag(), DAY), first = today !== day;
+        day = today;
+        if (step >= 86400) return today;
+        return date.toLocaleTimeString(tag(), step < 60 ? SECOND : TIME) + (first ? `\n${today}` : "");
+    });
 }

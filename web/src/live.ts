@@ -5,15 +5,19 @@
 import { NoSession, ofMachine, request } from "./session";
 
 /** A counter's description: its type, and the unit of its values. */
-export interface Unit { type: string | null; suffix: string; unit: string; }
+export interface Unit { type: string | null; suffix: string; unit: string; scale?: number; }
 export interface Column extends Unit {
-    path: string; status: number; raw: boolean; scale: number; explain: string | null; why: string | null;
+    path: string; status: number; raw: boolean; explain: string | null; why: string | null;
 }
 export type Cell = number | string | null;
 export interface Row { name: string; identity: string; cells: Cell[]; }
 /** A table: the counters of one object (columns) for all instances that match (rows). */
 export interface Table { key: string; columns: Column[]; rows: Row[]; tick: number; time: number; reasons: Map<string, number>; }
-export interface Series { name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean; }
+export interface Series {
+    name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean;
+    /** of a capture: figures of all its samples, and which of two captures it is */
+    whole?: { average: number | null; least: number | null; most: number | null }; mark?: string;
+}
 
 const MOST_POINTS = 3900;
 const RETRY_FIRST = 500, RETRY_MOST = 10000;

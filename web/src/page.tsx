@@ -2,12 +2,15 @@
 import { render } from "preact";
 import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { NoSession, request } from "./session";
-import { Chart, Legend, linesOf } from "./chart";
+import { Chart, linesOf } from "./chart";
+import { Bars, Values } from "./forms";
+import { Heat } from "./heat";
+import { Legend } from "./legend";
 import { Live } from "./live";
 import { Missing } from "./missing";
 import { ObjectType, readObjects } from "./objects";
 import { Overview, OVERVIEW_LISTS } from "./overview";
-import { readState, State, View, writeState } from "./state";
+import { Form, readState, State, View, writeState } from "./state";
 import { PROCESS_LISTS, Processes, Report, reportLists } from "./tables";
 import { Language, LANGUAGES, setLanguage, t, Text, told } from "./texts";
 import { Tree } from "./tree";
@@ -31,12 +34,27 @@ function NoEntry({ why }: { why: string }) {
         <p>{t("Get one on the machine by {}.", "perfmon open")}</p></main>;
 }
 
+const FORMS: [Form, Text][] = [["line", "Line"], ["bars", "Bars"], ["heat", "Heat map"], ["values", "Values"]];
+const MOST_LINES = 100;
+
+/** In which form the selection is shown. */
+function Toolbar({ state, change }: { state: State; change(part: Partial<State>): void }) {
+    return (
+        <div class="toolbar">
+            <fieldset><legend class="spoken">{t("Form")}</legend>{FORMS.map(([form, title]) => (
+                <label key={form}><input type="radio" name="form" checked={state.form === form} onChange={() => change({ form })} />{t(title)}</label>))}</fieldset>
+            {state.form === "line" && <label>{t("Scale")} <select value={state.one ? "one" : "unit"} onChange={(event) => change({ one: event.currentTarget.value === "one" })}>
+                <option value="unit">{t("an axis for each unit")}</option><option value="one">{t("one axis, scaled by powers of ten")}</option></select></label>}
+        </div>
+    );
+}
+
 function Page() {
     const [, redraw] = useReducer((count: number) => count + 1, 0);
     const live = useMemo(() => new Live(() => redraw(0)), []);
     const [state, setState] = useState(readState), [objects, setObjects] = useState<ObjectType[]>([]);
     const [machine, setMachine] = useState<{ name: string; root: boolean; machines: string[]; missing?: string } | null>(null);
-    const [entry, setEntry] = useState<string | null>(null), [hidden, setHidden] = useState(new Set<string>());
+    const [entry, setEntry] = useState<string | null>(null);
     const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
     useEffect(() => {
         const failed = (error: unknown) => setEntry(error instanceof NoSession ? error.message : String(error));
@@ -56,8 +74,10 @@ function Page() {
     setLanguage(state.language);
     const why = entry ?? live.noSession;
     if (why !== null) return <NoEntry why={why} />;
-    const lines = state.view === "chart" ? linesOf(live, hidden) : [];
-    const toggle = (key: string) => setHidden((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
+    const lines = state.view === "chart" ? linesOf(live, state.hidden, state.marked, state.one && state.form === "line") : [];
+    const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
+    const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
+    const remove = (path: string) => change({ paths: state.paths.filter((each) => each !== path) });
     const table = { live, sort: state.sort, setSort: (sort: string) => change({ sort }), filter: state.filter };
     const object = objects.find((each) => each.name === state.object);
     return (
@@ -82,7 +102,13 @@ function Page() {
                 {state.view === "overview" && <Overview {...table} />}
                 {state.view === "processes" && <Processes {...table} />}
                 {state.view === "chart" && (state.paths.length
-                    ? <><Chart live={live} lines={lines} /><Legend live={live} lines={lines} toggle={toggle} remove={(path) => change({ paths: state.paths.filter((each) => each !== path) })} /></>
+                    ? <><Toolbar state={state} change={change} />
+                        {state.form === "line" && <Chart live={live} lines={lines.slice(0, MOST_LINES)} one={state.one} />}
+                        {state.form === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
+                        {state.form === "bars" && <Bars live={live} lines={lines} />}
+                        {state.form === "heat" && <Heat live={live} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
+                        {state.form === "values" && <Values live={live} lines={lines} />}
+                        <Legend live={live} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} /></>
                     : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}
                 {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">{t("Choose an object in the tree by its button ▦.")}</p>)}
             </main>

@@ -4,9 +4,13 @@
 import { Language, LANGUAGES, preferred } from "./texts";
 
 export type View = "overview" | "processes" | "chart" | "report";
-export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; language: Language; machine: string; }
+export type Form = "line" | "bars" | "heat" | "values";
+/** `one`: all lines have one axis; `legend`, `order`: how the legend and the heat map are sorted. */
+export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; form: Form; one: boolean; hidden: string[]; marked: string; legend: string; order: string; language: Language; machine: string; }
 
 const VIEWS: View[] = ["overview", "processes", "chart", "report"];
+
+const FORMS: Form[] = ["line", "bars", "heat", "values"];
 
 export function readState(): State {
     const words = new URLSearchParams(location.hash.slice(1));
@@ -17,6 +21,12 @@ export function readState(): State {
         object: words.get("object") ?? "",
         sort: words.get("sort") ?? "",
         filter: words.get("filter") ?? "",
+        form: FORMS.find((form) => form === words.get("form")) ?? "line",
+        one: words.get("axes") === "one",
+        hidden: words.getAll("hide"),
+        marked: words.get("mark") ?? "",
+        legend: words.get("legend") ?? "",
+        order: words.get("order") ?? "",
         machine: words.get("machine") ?? "",
         language: LANGUAGES.find(([key]) => key === words.get("language"))?.[0] ?? preferred(),
     };
@@ -26,6 +36,10 @@ export function writeState(state: State): void {
     const words = new URLSearchParams();
     if (state.view !== "overview") words.set("view", state.view);
     for (const path of state.paths) words.append("c", path);
+    for (const name of state.hidden) words.append("hide", name);
+    if (state.form !== "line") words.set("form", state.form);
+    if (state.one) words.set("axes", "one");
+    for (const [word, value] of [["mark", state.marked], ["legend", state.legend], ["order", state.order]]) if (value) words.set(word, value);
     for (const key of ["object", "sort", "filter", "machine"] as const) if (state[key]) words.set(key, state[key]);
     if (state.language !== preferred()) words.set("language", state.language);
     history.replaceState(null, "", `${location.pathname}#${words}`);

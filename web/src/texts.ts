@@ -43,6 +43,31 @@ const TEXTS = {
 
     /* chart.tsx */
     "Chart; the table below has its numbers": ["Diagramm; seine Zahlen stehen in der Tabelle darunter", "График; его числа в таблице ниже"],
+    "Line": ["Linie", "Линии"],
+    "Bars": ["Balken", "Столбцы"],
+    "Heat map": ["Heatmap", "Тепловая карта"],
+    "Form": ["Form", "Вид"],
+    "an axis for each unit": ["eine Achse je Einheit", "ось для каждой единицы"],
+    "one axis, scaled by powers of ten": ["eine Achse, mit Zehnerpotenzen skaliert", "одна ось, масштаб степенями десяти"],
+    "the first {} of {} lines are drawn; the heat map shows all": ["die ersten {} von {} Linien sind gezeichnet; die Heatmap zeigt alle", "показаны первые линии: {} из {}; тепловая карта показывает все"],
+    "Legend": ["Legende", "Легенда"],
+    "Shown": ["Gezeigt", "Показано"],
+    "Remove": ["Entfernen", "Убрать"],
+    "Scale": ["Faktor", "Масштаб"],
+    "Highlight {}": ["{} hervorheben", "Выделить {}"],
+    "Newest values": ["Neueste Werte", "Последние значения"],
+    "Bar": ["Balken", "Столбец"],
+    "Values": ["Werte", "Значения"],
+    "Time": ["Zeit", "Время"],
+    "the first {} of {} counters": ["die ersten {} von {} Zählern", "первые {} счётчиков из {}"],
+    "Rows": ["Zeilen", "Строки"],
+    "by average": ["nach Mittel", "по среднему"],
+    "by the last value": ["nach letztem Wert", "по последнему"],
+    "by maximum": ["nach Maximum", "по максимуму"],
+    "by name": ["nach Namen", "по имени"],
+    "Heat map of {}: the arrow keys tell the values": ["Heatmap von {}: die Pfeiltasten nennen die Werte", "Тепловая карта {}: стрелки называют значения"],
+    "Point at a place, or use the arrow keys, to read its value.": ["Zeigen Sie auf eine Stelle, oder nehmen Sie die Pfeiltasten, um den Wert zu lesen.", "Укажите место или используйте стрелки, чтобы прочесть значение."],
+    "no value": ["kein Wert", "нет значения"],
     "Counter": ["Zähler", "Счётчик"],
     "Last": ["Letzter", "Последнее"],
     "Average": ["Mittel", "Среднее"],
@@ -63,6 +88,19 @@ const TEXTS = {
         ["Zähler der Prozesse anderer Benutzer fehlen, etwa die gelesenen und geschriebenen Bytes. Dieser Befehl ergänzt sie:", "Нет счётчиков процессов других пользователей, например прочитанных и записанных байт. Их добавит команда:"],
     "Then log in again, and start the server again.": ["Melden Sie sich danach neu an, und starten Sie den Server neu.", "После этого войдите в систему заново и запустите сервер снова."],
     "Do not show this again": ["Nicht mehr zeigen", "Больше не показывать"],
+
+    /* why.tsx */
+    "the machine does not answer": ["der Rechner antwortet nicht", "машина не отвечает"],
+    "there is no such instance now": ["diese Instanz gibt es jetzt nicht", "такого экземпляра сейчас нет"],
+    "there was nothing to divide by since the sample before": ["seit der vorigen Messung gab es nichts, wodurch zu teilen wäre", "с прошлого замера не на что делить"],
+    "the time between the samples is not positive": ["zwischen den Messungen ist keine Zeit vergangen", "между замерами не прошло времени"],
+    "the counter ran backwards, as after a restart": ["der Zähler lief zurück, wie nach einem Neustart", "счётчик пошёл назад, как после перезапуска"],
+    "there is no such object now: its provider is not installed or does not answer": ["dieses Objekt gibt es jetzt nicht: sein Anbieter ist nicht installiert oder antwortet nicht", "такого объекта сейчас нет: поставщик не установлен или не отвечает"],
+    "the object has no such counter": ["das Objekt hat keinen solchen Zähler", "у объекта нет такого счётчика"],
+    "no value yet, or not permitted to this user": ["noch kein Wert, oder diesem Benutzer nicht erlaubt", "значения ещё нет, или этому пользователю нельзя его читать"],
+    "the value needs two samples": ["der Wert braucht zwei Messungen", "для значения нужны два замера"],
+    "no value (status {})": ["kein Wert (Status {})", "нет значения (код {})"],
+    "{} values are missing: {}": ["{} Werte fehlen: {}", "нет значений: {}; причина: {}"],
 
     /* tables.tsx */
     "{} – the first {} of {} rows": ["{} – die ersten {} von {} Zeilen", "{} – первые {} строк из {}"],
@@ -105,6 +143,9 @@ export function setLanguage(wanted: Language): void {
     language = wanted;
     document.documentElement.lang = LANGUAGES.find(([key]) => key === wanted)![2];
 }
+
+/** The name of the language for Intl. English has the day before the month and 24 hours, as the other languages. */
+export const tag = (): string => (language === "009" ? "en-GB" : language === "007" ? "de" : "ru");
 
 export const getLanguage = (): Language => language;
 

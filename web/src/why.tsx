@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Why a value is missing: of a whole counter, and of cells.
+
+import type { Table } from "./live";
+import { parts, titleOf } from "./objects";
+import { t, Text, told } from "./texts";
+
+const REASONS: Record<number, Text> = {
+    0x800007d0: "the machine does not answer",
+    0x800007d1: "there is no such instance now",
+    0x800007d6: "there was nothing to divide by since the sample before",
+    0x800007d7: "the time between the samples is not positive",
+    0x800007d8: "the counter ran backwards, as after a restart",
+    0xc0000bb8: "there is no such object now: its provider is not installed or does not answer",
+    0xc0000bb9: "the object has no such counter",
+    0xc0000bba: "no value yet, or not permitted to this user",
+    0xc0000bc6: "the value needs two samples",
+};
+
+export function reason(status: number): string {
+    return t(REASONS[status] ?? "no value (status {})", `0x${status.toString(16).toUpperCase()}`);
+}
+
+/** What the table's missing values lack; null: nothing is missing. */
+export function missing(table: Table | undefined): string[] {
+    if (!table) return [];
+    const found = new Map<string, number>();
+    for (const column of table.columns)
+        if (column.status) {
+            const { object, counter } = parts(column.path);
+            return [`\\${titleOf(object)}\\${titleOf(counter)}: ${column.why ? told(column.why) : reason(column.status)}`];
+        }
+    for (const status of table.reasons.values()) found.set(reason(status), (found.get(reason(status)) ?? 0) + 1);
+    const why = table.columns.find((column) => column.why)?.why;
+    return [...(why ? [told(why)] : []), ...[...found].map(([text, count]) => t("{} values are missing: {}", count, text))];
+}
+
+/** A line for each reason, below the tables that it concerns; with `remove` also a button that
+ * removes a counter without any value. */
+export function Why({ tables, remove }: { tables: Table[]; remove?: (path: string) => void }) {
+    const lines = [...new Set(tables.flatMap(missing))];
+    const failed = remove ? tables.flatMap((table) => table.columns).filter((column) => column.status) : [];
+    return lines.length + failed.length
+        ? <div class="why">
+            <ul>{lines.map((line) => <li key={line}>{line}</li>)}</ul>
+            {failed.map((column) => <button key={column.path} onClick={() => remove!(column.path)}>{t("Remove {}", column.path)}</button>)}
+        </div>
+        : null;
+}
