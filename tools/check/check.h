@@ -39,8 +39,8 @@ struct place {
 };
 enum severity { MISTAKE, WARNING };
 /* Adds a finding, or increments the count of an equal finding (same object, counter, field and
- * section). `found` is a format string. Returns the finding, for further details; NULL: the report
- * is full. */
+ * section). `found` is a format string. Returns the finding, for more details; NULL: the report is
+ * full. */
 struct finding *report_add(struct report *report, enum severity severity, const struct place *place,
                            const char *field, const char *section, const char *expected,
                            const char *found, ...) __attribute__((format(printf, 7, 8)));
@@ -148,7 +148,8 @@ void answer_done(struct check_answer *answer);
 void fields_check(struct check_answer *answer, const struct registration *registration,
                   struct report *report);
 /* ---- compare.c: two answers to one query, the older one first ---- */
-/* Reports values and times that fell from `before` to `now`. `first` is older, or has no data. */
+/* Reports values and times that fell from `before` to `now`. `first` is an answer before these two,
+ * or has no data. */
 void values_compare(struct check_answer *first, struct check_answer *before,
                     struct check_answer *now, struct report *report);
 /* True if this is the name of a sum. A sum falls when one of its instances ends. */
@@ -158,7 +159,7 @@ void values_compare_times(struct check_answer *before, struct check_answer *now,
                           struct report *report);
 
 /* ---- constant.c: what must be the same in two answers to one query, the older one first ---- */
-#define CHANGED_ID "UniqueID of a name" /* a field whose rare mistakes are only warnings */
+#define CHANGED_ID "UniqueID of a name" /* only a warning if it is rare */
 void constants_compare(struct check_answer *before, struct check_answer *now,
                        struct report *report);
 

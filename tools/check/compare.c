@@ -32,8 +32,7 @@ struct pair {
     const struct report *report;
 };
 
-/* Advances both objects to their next counter; false: one object has no more counters, or the
- * counters differ. */
+/* Advances both objects to their next counter. False: there is none, or the counters differ. */
 static bool next_counters(const struct pair *pair, opl_counter_view *before, opl_counter_view *now)
 {
     return opl_object_next_counter(&pair->before->block, &pair->object[0], before) &&
@@ -57,7 +56,7 @@ static bool is_the_same(const struct pair *pair)
     return true;
 }
 
-/* True if the start times of the object changed in answer after answer, and so show nothing. */
+/* True if the start times of the object change in every answer, and so identify no instance. */
 static bool starts_change(const struct pair *pair)
 {
     enum { OFTEN = 2 };
@@ -69,7 +68,7 @@ static bool starts_change(const struct pair *pair)
     return false;
 }
 
-/* Also leaves the instance's name in pair->name. */
+/* True if both instances have the same name, which is copied to pair->name. */
 static bool same_names(struct pair *pair)
 {
     char before[NAME_SIZE];
@@ -106,11 +105,11 @@ static void begin_instances(struct pair *pair)
     pair->instance[0] = pair->instance[1] = (opl_instance_view){0};
 }
 
-/* False if the instance began in the clock tick of the first answer: another one of the same name
- * that began later in this tick has the same start time. */
+/* False if the instance began in the same clock tick as the first answer: an instance that takes
+ * its name later in this tick would have the same start time. */
 static bool is_old(const struct pair *pair)
 {
-    enum { TICKS_A_SECOND = 20 }; /* no clock of processes is as slow */
+    enum { TICKS_A_SECOND = 20 }; /* the clocks of start times have more ticks than this */
     const PERF_OBJECT_TYPE *type = &pair->object[0].type;
     opl_counter_view before = {0}, now = {0};
     uint64_t start;
@@ -123,9 +122,8 @@ static bool is_old(const struct pair *pair)
     return true;
 }
 
-/* True if all instances with this one's name are still the same. If one of them is new, this one
- * may be another, too: of two that began in the same clock tick, one may have taken the other's
- * place. */
+/* True if no instance with this one's name is new. If one is new, this one may be new, too: two of
+ * the same name that begin in one clock tick have equal start times. */
 static bool same_namesakes(const struct pair *pair)
 {
     struct pair own = *pair;
@@ -240,8 +238,7 @@ static bool counts_changed(struct pair *pair)
     return false;
 }
 
-/* True if there was time for two ticks of the object's clock. With frequency 0 the object has no
- * clock. */
+/* True if there was time for two ticks of the object's clock. Frequency 0: it has no clock. */
 static bool must_move(const struct pair *pair)
 {
     enum { COARSE_MS = 20 }; /* two ticks of a clock that advances 100 times a second */
@@ -270,7 +267,7 @@ void values_compare_times(struct check_answer *before, struct check_answer *now,
     }
 }
 
-/* True if both answers have the same instances of the object, and each has another start time. */
+/* True if both answers have the same instances of the object, but all with changed start times. */
 static bool all_started_again(struct check_answer *before, struct check_answer *now,
                               uint32_t number)
 {

@@ -96,8 +96,8 @@ static bool same_instance(const struct versions *versions, const opl_instance_vi
     return *name && strcmp(old_name, name) == 0;
 }
 
-/* Reports ids that have changed for all instances whose names stayed. If some instances kept their
- * ids, the others may be new things with an old name. */
+/* Reports UniqueIDs if those of all instances with unchanged names have changed. If some are the
+ * same, the changed ones may belong to new things with an old name. */
 static void compare_ids(const struct versions *versions)
 {
     opl_instance_view old = {0}, new = {0};

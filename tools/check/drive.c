@@ -116,7 +116,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
     (void)report;
     *worker = (struct worker){
         .output_file = new_memory("output", OUTPUT_MOST), .socket = -1, .listener = -1};
-/* a build with a sanitizer has the runtime already, and so has its worker */
+/* if this tool is built with a sanitizer, its worker has the runtime already */
 #ifndef __SANITIZE_ADDRESS__
     worker->sanitized = library_read(registration->library, find_runtime, runtime);
 #else

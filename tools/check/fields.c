@@ -57,8 +57,8 @@ static void check_name(const struct scene *scene, const struct place *place, con
                  help ? scene->is->last_help : scene->is->last_counter);
 }
 
-/* Reports an explanation that the symbol file has for another name: a name and its explanation have
- * the same offset from First Counter and First Help. */
+/* Reports an explanation that belongs to another name in the symbol file: a name's offset from
+ * First Counter must be its explanation's offset from First Help. */
 static void check_explanation(const struct scene *scene, const struct place *place,
                               const char *field, uint32_t name, uint32_t help)
 {
@@ -321,8 +321,7 @@ static void check_rest(const struct scene *scene)
                    type->TotalByteLength - used);
 }
 
-/* True if a counter identifies the instance, as ID Process does. Then equal instance names are
- * correct. */
+/* True if a counter identifies the instance, as ID Process does. Equal names are correct then. */
 static bool has_identity(const struct scene *scene)
 {
     for (size_t i = 0; i < scene->counter_count; i++) {

@@ -32,8 +32,8 @@ static int remove_one(const char *path, const struct stat *state, int kind, stru
     return remove(path);
 }
 
-/* Makes the temporary registry, before the registry is first read. Returns false after printing a
- * message. */
+/* Makes the temporary registry, before the registry is first read. False, after a message:
+ * failed. */
 static bool make_root(struct registration *is)
 {
     char path[64];

@@ -231,8 +231,7 @@ static int32_t count_entries(const char *path)
     return count;
 }
 
-/* Returns the number of child processes of all threads; 0 on kernels without the files
- * "children". */
+/* Returns the number of child processes of all threads; 0: the kernel has no files "children". */
 static int32_t count_children(void)
 {
     int32_t count = 0;

@@ -33,7 +33,7 @@ enum {
     SLOW_MOST = 2,  /* on a busy machine fewer slow calls than SLOW_MOST are no mistake */
     LEFT_MOST = 16, /* the test ends if more threads or children are left */
     PAUSE_MS = 20,
-    CUT_TRIES = 8,           /* fewer tries may differ by chance, because instances begin and end */
+    CUT_TRIES = 8,           /* fewer cut answers may be chance, as instances begin and end */
     ID_CHANGES = 5,          /* fewer changes may be new things with an old name */
     MAPPED_LEAST = 64 << 10, /* least leak of a round: mapped files grow by pages */
     TIMES_MOST = 2048
@@ -414,8 +414,7 @@ static void note_own(struct trial *trial, struct check_answer *answer)
                                  used ? " " : "", (uint32_t)object.type.ObjectNameTitleIndex);
 }
 
-/* Tries a query that should return data; the first query that does is used for all further
- * calls. */
+/* Tries a query that should return data; the first one that does is used for all further calls. */
 static void try_query(struct trial *trial, const char *query, bool prefer)
 {
     struct check_answer answer;
@@ -865,8 +864,7 @@ static void must_answer(struct trial *trial, const char *when)
     answer_done(&answer);
 }
 
-/* Calls Open while the library is open, as Perflib does when a program connects from another
- * machine. */
+/* Calls Open while the library is open, as Perflib does for a program on another machine. */
 static void try_second_open(struct trial *trial)
 {
     struct worker_reply reply;

@@ -26,8 +26,7 @@
 
 enum { UNMAPPED_AFTER = 1 << 20 };
 
-/* The buffer of one call: an inaccessible page, a guard, the space for the answer, and another
- * inaccessible page. */
+/* The buffer of one call: inaccessible page, guard, space for the answer, inaccessible page. */
 static struct {
     unsigned char *map, *guard, *start, *end;
     size_t size;
@@ -288,7 +287,8 @@ static bool transfer(ssize_t (*move)(int, void *, size_t), uint64_t *number)
     return move(WORKER_LINE_FD, number, sizeof *number) == sizeof *number;
 }
 
-/* The first message carries the descriptor by which the tool sees processes being started. */
+/* The first message to the tool carries the descriptor on which the kernel reports to it that the
+ * library starts a process. */
 static int listener = -1;
 
 static ssize_t send_bytes(int line, void *data, size_t size)

@@ -13,9 +13,9 @@ int machine_is_busy(void);
  * becomes a subreaper: processes that the child starts and leaves become children of it. */
 pid_t child_fork(void);
 /* Kills the child, if it still runs, and all processes that it started, and waits for them (not for
- * those outside its session if this process had other children before). *ret_state is as by
- * waitpid; `child` 0: the child was waited for already. Returns how many of its processes still
- * ran. */
+ * those outside its session if this process had other children before). *ret_state: the status of
+ * the child as waitpid returns it. `child` 0: the child was waited for already. Returns how many of
+ * its processes still ran. */
 int child_end(pid_t child, int *ret_state);
 
 #endif

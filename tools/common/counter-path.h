@@ -16,14 +16,13 @@ bool counter_path_is_total(const char *path);
 bool counter_path_same_instance(const char *left, const char *right);
 /* Does the path begin with a machine? */
 bool counter_path_has_machine(const char *path);
-/* Has the path backslashes, as Windows writes paths? */
+/* Does the path have backslashes, as in Windows' notation? */
 bool counter_path_is_windows(const char *path);
 /* Does `machine` mean the local machine, by its name, "." or "localhost", with or without
  * backslashes? */
 bool counter_path_is_here(const char *machine);
 
-/* Returns a copy of the path in Windows' notation, to be freed. NULL: it is no path, or no
- * memory. */
+/* Returns a copy of the path in Windows' notation, to be freed. NULL: no path, or no memory. */
 char *counter_path_to_windows(const char *path);
 /* Copies the path, with `machine` (with its backslashes; "": none) in front, unless the path has a
  * machine already or `machine` is the local one. The caller frees the copy. NULL: no memory. */

@@ -15,8 +15,7 @@ struct machines {
 
 /* Adds the machine of a path, if the path has one. False: there is no memory. */
 bool machines_note(struct machines *machines, const char *path);
-/* Connects to all machines. Reports unreachable machines on stderr, and returns how many there
- * are. */
+/* Connects to all machines. Returns how many are unreachable; each is reported on stderr. */
 size_t machines_connect(struct machines *machines, const char *tool);
 /* Shows on a terminal the machine for which the program waits, and for how many other machines.
  * NULL: the wait is over. */

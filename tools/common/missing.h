@@ -19,8 +19,7 @@ void missing_rights(const char *tool, const char *object);
 /* Calls missing_rights if the path's counter is a pattern: it matches no omitted counters. */
 void missing_rights_of_all(const char *tool, const char *path);
 
-/* Is the word, which is no path or object, the name of a capture? Then reports which tools read
- * captures. */
+/* Is the word (no path or object) the name of a capture? Then reports which tools read captures. */
 bool missing_is_capture(const char *tool, const char *word);
 
 /* Like pdh_complain, but `similar` names follow the message. */

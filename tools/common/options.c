@@ -132,7 +132,8 @@ static int accept_argument(struct options *options, const struct option_row *row
     return accept_row(options, row);
 }
 
-/* Returns the row that a name after two dashes takes back; NULL: none. */
+/* Returns the row of the option that `name`, after "--", takes back: "no-NAME", or its word or
+ * letter. NULL: none. */
 static const struct option_row *taken_back(const struct options *options, const char *name)
 {
     size_t count = strlen(name);

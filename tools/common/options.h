@@ -74,7 +74,7 @@ struct options {
     bool args_only;      /* "--" was seen */
 };
 
-/* Starts parsing; if the tool has commands, reads the command. Returns 1, or OPTION_SHOWN or
+/* Starts parsing and reads the command, if the tool has any. Returns 1, OPTION_SHOWN or
  * OPTION_WRONG. */
 int options_begin(struct options *options, const struct tool *tool, int argc, char **argv);
 /* Returns the next option's id, OPTION_ARGUMENT, OPTION_END, or one of: OPTION_SHOWN (help or

@@ -11,8 +11,7 @@
 bool output_file_free(const char *tool, const char *path, bool yes);
 /* Opens `path` for text, "-" or NULL is standard output. NULL: the reason is on stderr. */
 FILE *output_file_open(const char *tool, const char *path);
-/* Closes the file, or flushes standard output. False: not all was written; the reason is on
- * stderr. */
+/* Closes the file, or flushes standard output. False, after a message: not all was written. */
 bool output_file_close(const char *tool, const char *path, FILE *file);
 /* Returns the exit code for the last message: 1, or 4 for missing rights. */
 int output_file_code(void);

@@ -14,12 +14,10 @@ struct owners {
     struct listed *listed;
     size_t count, listed_count;
 };
-/* Reads the lists of all services. If there is no memory, the list is empty. Free with
- * owners_done. */
+/* Reads the lists of all services; without memory the list is empty. Free with owners_done. */
 void owners_read(struct owners *ret);
 void owners_done(struct owners *owners);
-/* Does an object that `service` lists belong to another service? *ret_owner points into
- * `owners`. */
+/* Does an object that `service` lists belong to another one? *ret_owner points into `owners`. */
 bool owners_other(const struct owners *owners, const char *service, DWORD *ret_object,
                   const char **ret_owner);
 /* If an object of `service` belongs to another service, writes a message into `text`: the object,

@@ -16,11 +16,10 @@ void pace_catch(void);
 bool pace_stopped(void);
 /* Sets the next time to now. */
 void pace_begin(struct pace *pace);
-/* Waits until `seconds` after the previous time; times that have passed are skipped. False: a
- * signal arrived. */
+/* Waits until `seconds` after the previous time; skips times that have passed. False: a signal
+ * came. */
 bool pace_wait(struct pace *pace, double seconds);
-/* Parses "[[hh:]mm:]ss" with fractions, a millisecond to a year. False: the text is no such
- * time. */
+/* Parses "[[hh:]mm:]ss" with fractions, a millisecond to a year. False: it is no such time. */
 bool pace_parse(const char *text, double *ret_seconds);
 
 #endif

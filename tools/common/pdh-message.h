@@ -7,7 +7,7 @@
 #include <pdhmsg.h>
 #include <stdbool.h>
 
-/* A tool reads no further in a capture with more damaged places, and says so. */
+/* After so many damaged places a tool stops reading the capture, and prints this message. */
 enum { PDH_MOST_DAMAGE = 100 };
 #define PDH_MUCH_DAMAGE "more than 100 damaged places: the rest is not read"
 
@@ -21,8 +21,8 @@ bool pdh_lines(const char *tool, const char *text);
 /* Reports what PDH's last call found wrong in a capture although it succeeded; false: it found
  * nothing wrong. */
 bool pdh_remark(const char *tool);
-/* Returns the message for a request for the past of a set without captures, by default `base`.
- * Valid until the next call. */
+/* Returns the message that the set `set` (NULL: base) has no captures, so that there is nothing to
+ * show. Valid until the next call. */
 const char *pdh_nothing_recorded(const char *set);
 /* Reports data of a capture that PDH's last call could not show; false: there is no such data. */
 bool pdh_unshown(const char *tool);

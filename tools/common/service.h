@@ -23,8 +23,8 @@ bool service_not_waited_for(const struct service_settings *service);
 /* Returns the number in " (first quarantine): why", " (4th quarantine): why", " (5 times in a row):
  * why" or ", time 1: why" of older records; 0: there is none. */
 unsigned service_ordinal(const char *text);
-/* Returns the option for lodctr in a message: " --user" if the service is registered in the user's
- * layer, else "". */
+/* Returns the option for lodctr in messages: " --user" for a service of the user's layer, else
+ * "". */
 const char *service_option(const struct service_settings *service);
 /* Is the service queried by programs of this word size? */
 bool service_enabled(const struct service_settings *service);

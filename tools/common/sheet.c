@@ -36,8 +36,7 @@ static void put_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE])
 
 /* ---- selection and order of columns ---- */
 
-/* Compares two columns by value. Columns without a value come last; equal values keep their
- * order. */
+/* Compares two columns by value: first those with a value; equal values keep their order. */
 static int compare_columns(const void *one, const void *other, void *context)
 {
     size_t left = *(const size_t *)one, right = *(const size_t *)other;
@@ -63,7 +62,7 @@ static const char *text_of(const struct sheet *sheet, size_t column)
     return sheet->texts ? sheet->texts[column] : NULL;
 }
 
-/* Prints a text of CSV, which has no escapes: a quote becomes an apostrophe, a control character a
+/* Prints a text as CSV, without escapes: a quote becomes an apostrophe, a control character a
  * blank. */
 static void print_text(FILE *out, const char *text)
 {

@@ -41,7 +41,8 @@ static void take_finding(void *self, const opl_load_finding *finding)
            finding->kind, text_seen(finding->text));
 }
 
-/* True if the library's file exists. In this layer, opl_load_doctor has reported a missing file. */
+/* True if the library's file exists. If it is missing in this run's own layer (machine or user),
+ * opl_load_doctor has reported that already. */
 static bool library_is_there(const struct service_settings *service)
 {
     char path[PATH_MAX];
@@ -50,8 +51,7 @@ static bool library_is_there(const struct service_settings *service)
 }
 
 /* Finds the problem of a service of the other layer (machine or user), which this run reports but
- * does not repair. Writes the problem into `text` and returns the problem's kind; NULL: no
- * problem. */
+ * does not repair. Writes it into `text` and returns the problem's kind; NULL: no problem. */
 static const char *judge_other_layer(const struct service_settings *service, const char *option,
                                      char *text, size_t capacity)
 {
@@ -70,8 +70,7 @@ static const char *judge_other_layer(const struct service_settings *service, con
 }
 
 /* Finds why a provider that is registered correctly does not answer; perfmon status shows the same
- * reasons. Writes the reason into `text` and returns the reason's kind; NULL: no reason is
- * known. */
+ * reasons. Writes the reason into `text` and returns its kind; NULL: no reason is known. */
 static const char *judge(const struct visit *visit, const struct service_settings *service,
                          char *text, size_t capacity)
 {

@@ -85,8 +85,7 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Returns the highest number that the service uses: explanations have the odd numbers after the
- * names. */
+/* Returns the service's highest number. An explanation has the number of its name plus 1. */
 static DWORD last_index(const opl_load_result *result)
 {
     return result->last_help > result->last_counter ? result->last_help : result->last_counter;

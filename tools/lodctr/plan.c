@@ -16,7 +16,7 @@
 struct plan_value {
     char *name, *text; /* `text` is NULL for a number */
     DWORD number;
-    size_t place;     /* place in the file: qsort may exchange values that are equal without it */
+    size_t place;     /* place in the file: without it, qsort may exchange equal values */
     char language[8]; /* language id of a text; "" for a value of the service's key */
 };
 

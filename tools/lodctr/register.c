@@ -176,8 +176,7 @@ static void wait_for_child(struct running *running)
     }
 }
 
-/* Returns the Win32 code inside an HRESULT of FACILITY_WIN32; any other failure is returned
- * unchanged. */
+/* Returns the Win32 code inside an HRESULT of FACILITY_WIN32; returns other failures unchanged. */
 static DWORD win32_code(LONG result)
 {
     DWORD code = (DWORD)result;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Alerts: a value beyond its limit for some time is an alert. With a hysteresis the next alert
- * comes only after the value was back by so many percent of the limit; without one each sample
- * beyond the limit is an alert, as on Windows. Instances are watched each for itself.
+ * Alerts: a value that has been beyond its limit for the time of --hold. With a hysteresis the next
+ * alert comes only after the value was back within the limit by that percentage of it; without one
+ * each sample beyond the limit is an alert, as on Windows. Each instance is watched separately.
  */
 #include "runner.h"
 
@@ -30,7 +30,7 @@ void alert_forget(struct source *source)
     free(source->watches);
 }
 
-/* Returns the path with the instance in place of its wildcard, to be freed. */
+/* Returns the counter's path with `instance` in place of a wildcard, to be freed. */
 static char *path_of(PDH_HCOUNTER handle, const char *instance)
 {
     union {
@@ -69,12 +69,12 @@ static void raise_alert(struct active *active, const struct source *source, PDH_
         command_run(runner, collector->task, collector->task_arguments,
                     &(struct command_about){.counter = counter, .value = number, .limit = limit});
     runner->alerts++;
-    runner->written = 0; /* the state is written at once */
+    runner->written = 0; /* so that the next state_write writes the file at once */
 }
 
-/* Returns the watch of this instance of the counter, a new one if it has none; NULL: no memory. Of
- * instances with the same name each has a watch. The search begins at `*at`, after the watch of the
- * instance before, because the order is mostly that of the last sample. */
+/* Returns the watch of this instance; makes one if there is none; NULL: no memory. Several
+ * instances with the same name have a watch each. The search begins at `*at`, after the watch that
+ * was found last, because samples mostly have the same order. */
 static struct watch *watch_of(struct source *source, const char *name, size_t *at)
 {
     for (size_t i = 0; i < source->watch_count; i++) {
@@ -91,7 +91,7 @@ static struct watch *watch_of(struct source *source, const char *name, size_t *a
     return grown[source->watch_count].instance ? &grown[source->watch_count++] : NULL;
 }
 
-/* Is this value of the instance an alert? */
+/* True if this value raises an alert. Updates the watch of its instance. */
 static bool is_alert(const struct collector *collector, const struct source *source,
                      struct watch *watch, double value, double now)
 {
@@ -112,7 +112,7 @@ static bool is_alert(const struct collector *collector, const struct source *sou
     return true;
 }
 
-/* Returns the instance's name as in a path: the second one of a name has #1 after it. */
+/* Returns the instance's name as in a path: "name", and "name#1" for the second of that name. */
 static char *number_instance(const struct source *source, const struct watch *watch)
 {
     const char *name = strchr(watch->instance, ' ') + 1;

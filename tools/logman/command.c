@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a set's commands, one at a time: as the set's user, with an environment made anew, without a
- * shell. What a counter or an instance is called can never become an argument of a command.
+ * Runs a set's commands, one at a time: as the set's user, in a new environment, without a shell.
+ * The name of a counter or an instance never becomes an argument of a command.
  */
 #include "runner.h"
 
@@ -24,9 +24,9 @@ enum { MOST_WAITING = 100, MOST_SECONDS = 300, CANNOT_RUN = 127 };
 struct command {
     struct command *next;
     struct text_list args, environment;
-    bool own;      /* logman itself, with its own environment and user */
-    bool compress; /* it compresses files, however long that takes */
-    char *file;    /* the file that was closed; it may be compressed meanwhile */
+    bool own;      /* the command is logman itself, and keeps its environment and user */
+    bool compress; /* the command compresses files; it has no time limit */
+    char *file;    /* the closed file; it may be compressed before the command starts */
     pid_t pid;
     double began;
 };
@@ -81,7 +81,7 @@ struct identity {
     bool change;
 };
 
-/* Finds user and groups before the fork, because the child may not call functions that lock. */
+/* Finds user and groups before the fork, because these functions lock: a child must not. */
 static bool find_identity(const struct set *set, struct command *command, struct identity *ret)
 {
     const struct passwd *entry =
@@ -137,7 +137,7 @@ static void start(const struct runner *runner, struct command *command)
     bool known = command->own || find_identity(runner->set, command, &identity);
     set_variable(command, "OPENPERFLIB_FILE",
                  !plain && packed && access(packed, F_OK) == 0 ? packed : command->file);
-    /* both lists get a NULL at the end, which is not counted */
+    /* both lists need a NULL at the end, which `count` does not include */
     bool ready = text_list_add(&command->args, "") && text_list_add(&command->environment, "");
     if (ready) {
         free(command->args.texts[--command->args.count]);
@@ -163,7 +163,7 @@ void command_step(struct runner *runner)
         if (command->pid > 0 && !command->compress && run_clock() - command->began > MOST_SECONDS) {
             kill(-command->pid, SIGKILL);
             fail(runner, command, "it was killed, because it ran for more than 5 minutes");
-            command->own = true; /* no second message, neither here nor below */
+            command->own = true; /* so that its end is not reported a second time */
             command->began = HUGE_VAL;
         }
         if (command->pid > 0 && waitpid(command->pid, &state, WNOHANG) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts and stops the runner of a set: by systemd, or without it in the background. */
+/* Starts and stops the runner of a set: with systemd as a unit, else as a background process. */
 #include "runner.h"
 
 #include "../common/options.h"
@@ -17,7 +17,7 @@
 
 /* ---- systemd ---- */
 
-/* Returns the unit of the set, with its name in systemd's escaped form, to be freed. */
+/* Returns the name of the set's unit, with the set's name escaped as by systemd; to be freed. */
 static char *unit_of(const char *name)
 {
     BUFFER_AUTO unit = {0};
@@ -51,7 +51,7 @@ static int systemctl(bool user, const char *verb, const char *option, const char
     return state != -1 && WIFEXITED(state) ? WEXITSTATUS(state) : EXIT_FAILED;
 }
 
-/* Does systemd run, and has it the unit? A unit never uses another folder for the state. */
+/* Does systemd run, and does it know the unit? No with OPENPERFLIB_ROOT, which no unit has. */
 static bool has_unit(bool user)
 {
     const char *root = getenv("OPENPERFLIB_ROOT"), *runtime = getenv("XDG_RUNTIME_DIR");
@@ -66,7 +66,7 @@ static int start_unit(const struct set *set, bool user)
     FREE_AUTO char *unit = unit_of(set->name);
     const struct passwd *self = getpwuid(geteuid());
     FREE_AUTO char *linger = self ? text_format("/var/lib/systemd/linger/%s", self->pw_name) : NULL;
-    /* a set that lasts for some time only is not continued after a reboot: it would begin anew */
+    /* a set with a limited duration does not start at boot: its duration would begin again */
     bool lasts = !set->run_for;
     for (size_t i = 0; i < set->count; i++)
         lasts &= !set->collectors[i].samples;
@@ -85,11 +85,11 @@ static int start_unit(const struct set *set, bool user)
 
 /* ---- without systemd ---- */
 
-/* The runner's process, whose parent has ended. */
+/* Runs the set in a process whose parent has ended. `starter`: the pipe to `logman start`. */
 static _Noreturn void be_runner(struct set *set, bool user, int starter)
 {
     struct runner runner = {.set = set, .user = user, .lock = -1, .starter = STDERR_FILENO + 1};
-    /* keeps no descriptor of the program that called logman */
+    /* closes all other descriptors that the caller of logman left open */
     if (chdir("/") || dup2(starter, STDERR_FILENO + 1) < 0)
         _exit(EXIT_FAILED);
     closefrom(STDERR_FILENO + 2);
@@ -117,7 +117,7 @@ static int start_detached(struct set *set, bool user)
         _exit(0);
     close(ends[1]);
     waitpid(pid, NULL, 0);
-    /* without a byte the runner has ended, after a message */
+    /* no byte: the runner has printed a message and ended */
     bool started = read(ends[0], &byte, 1) == 1;
     close(ends[0]);
     if (started)
@@ -144,7 +144,7 @@ bool set_is_running(const char *name, bool user)
     return state_holder(name, user) != 0;
 }
 
-/* Returns the value of a key in the state, to be freed; NULL: it has none. */
+/* Returns the value of a key in the text of the state, to be freed; NULL: the key is not there. */
 static char *value_of(const char *state, const char *key)
 {
     size_t length = strlen(key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of a set's files, and which of them are deleted. */
+/* The names of a set's files, and the deletion and compression of old files. */
 #include "runner.h"
 
 #include "../common/options.h"
@@ -43,8 +43,8 @@ static char *base_of(const struct active *active)
     return set_output(active->runner->set, active->collector, active->runner->user);
 }
 
-/* Is `name` a file of the set? `base` is the set's name of files without version and extension.
- * *ret_number is the number of its version, or 0. */
+/* Is `name` a file of the collector? `base` is the collector's file name without version and
+ * extension. *ret_number becomes the number in the name's version; 0: it has none. */
 static bool is_file_of(const char *name, const char *base, uint32_t *ret_number)
 {
     static const char *const extensions[] = {".blg", ".csv", ".tsv", ".blg.zst"};
@@ -69,8 +69,8 @@ static bool is_file_of(const char *name, const char *base, uint32_t *ret_number)
     return false;
 }
 
-/* Several files need different names, even if no version was asked for. A circular file has a
- * second one after an error, because it cannot be continued. */
+/* Do the file names need numbers? Yes, if there may be several files, even if no version was
+ * requested. A circular file cannot be continued after an error, so a second file may follow. */
 static bool is_numbered(const struct active *active)
 {
     const struct set *set = active->runner->set;
@@ -80,9 +80,10 @@ static bool is_numbered(const struct active *active)
     return collector->version == VERSION_NUMBER || (collector->version == VERSION_NONE && several);
 }
 
-/* Has the set written the file, which is_file_of, so that it may be deleted or compressed? In the
- * set's own folder it has; in a folder that the user named only files of the present format and
- * version count, because others may be there. `name` is what follows the collector's name. */
+/* May the file be deleted or compressed, because the set has written it? is_file_of is true for it.
+ * In the set's own folder all such files are the set's. In a folder that the user named, other
+ * programs may have such files, so format and version must be those of the collector. `name`: the
+ * part of the file name after the collector's name. */
 static bool is_own(const struct active *active, const char *name, uint32_t number)
 {
     const char *folder = active->runner->set->folder, *own = extension(active->collector);
@@ -100,7 +101,7 @@ struct old_file {
     char *path;
     time_t changed;
     uint32_t number; /* of its version */
-    bool closed;     /* a regular file of the set that is not the current one */
+    bool closed;     /* a regular file that the set wrote and does not write any more */
 };
 
 static int by_time(const void *left, const void *right)
@@ -142,7 +143,7 @@ static size_t list_files(const struct active *active, struct old_file **ret)
 
 /* ---- the next name ---- */
 
-/* Returns the number after the largest one of the collector's files, at least that of the set. */
+/* Returns the next file's number: above those of all the collector's files, at least the serial. */
 static uint32_t next_number(const struct active *active)
 {
     uint64_t serial = active->runner->set->serial;
@@ -162,8 +163,7 @@ bool files_exists(const char *path)
     return access(path, F_OK) == 0 || (packed && access(packed, F_OK) == 0);
 }
 
-/* Returns the name with month, day, hour and minute; a second file of the same minute has a further
- * number. */
+/* Returns base_MMDDhhmm.extension, in local time; if that file exists, with "-2" and so on. */
 static char *dated_name(const char *base, const char *extension)
 {
     char date[DATE_DIGITS + 1];
@@ -245,7 +245,7 @@ int set_compress(const char *name, char *const *files, bool quiet)
         const char *problem = "no memory";
         if (access(*files, F_OK) != 0)
             continue;
-        /* the compressed file is on the disk under its name before the other one is deleted */
+        /* opl_capture_compress has the new file on the disk before the old one is deleted */
         if (to && !opl_capture_compress(*files, to)) {
             unlink(*files);
             continue;

@@ -129,7 +129,7 @@ static const struct tool tool = {
     .complete_args = "@sets",
 };
 
-/* An option that changes a set, as it was given; the name may come after it. */
+/* An option that changes a set. It is kept, because the set's name may follow after it. */
 struct change {
     int id;
     const char *spelled, *value;
@@ -140,11 +140,11 @@ struct logman {
     const char *name, *xml, *server;
     bool yes, own, list, kind_given;
     enum set_kind kind;
-    int last; /* the last option, for plain words that belong to it; 0: none */
+    int last; /* the last option, if plain words after it may belong to it; else 0 */
     struct change *changes;
     size_t count;
     struct text_list kept;     /* strings from files of options */
-    struct text_list counters; /* for the set, in place of those that it has */
+    struct text_list counters; /* the set's new counters, in place of the present ones */
 };
 
 /* ---- the command line ---- */
@@ -253,7 +253,7 @@ static int take_option(struct logman *opts, struct options *options, int id, boo
     return wrong == OPTION_OTHER ? add_change(opts, options, id) : wrong;
 }
 
-/* Returns 0, an exit code, or OPTION_SHOWN. */
+/* Reads all options. Returns 0, an exit code, or OPTION_SHOWN. */
 static int take_options(struct logman *opts, struct options *options, bool nested)
 {
     int wrong = 0, id = 1;
@@ -266,7 +266,7 @@ static int take_options(struct logman *opts, struct options *options, bool neste
 
 /* ---- changes of a set ---- */
 
-/* Options that set one element, which `query` shows, too. */
+/* Options that set one element of the set's XML; `query` prints these elements, too. */
 /* clang-format off */
 static const struct setting {
     int id;
@@ -274,9 +274,9 @@ static const struct setting {
     enum { BOTH, COUNTERS, ALERTS } kinds;
     bool of_collector;
     const char *element;
-    const char *units; /* of a quantity: its letters; "": it is a plain number */
+    const char *units; /* QUANTITY: the letters of its units; "": a number without a unit */
     uint64_t most;
-    const char *label, *unit; /* how it is shown; of a flag, its value */
+    const char *label, *unit; /* printed by `query`; FLAG: `unit` is printed as its value */
 } settings[] = {
     {RUN_AS, TEXT, BOTH, false, "UserAccount", NULL, 0, "Run as:", NULL},
     {RUN_FOR, TIME, BOTH, false, "Duration", NULL, 0, "Run for:", " second(s)"},
@@ -303,7 +303,7 @@ static const struct setting {
     {THRESHOLD, OTHER, ALERTS, false, NULL, NULL, 0, NULL, NULL},
 };
 
-/* Options whose words set several elements; "": the option alone, "-": it is taken back. */
+/* Options that set several elements: a row for each. `word`: "" no argument, "-" taken back. */
 static const struct effect {
     int id;
     const char *word;
@@ -333,7 +333,7 @@ static const struct effect {
 };
 /* clang-format on */
 
-/* Sets the element of the set, or those of all its collectors. */
+/* Sets an element of the set, or with `of_collector` the element of all its collectors. */
 static void put(struct set *set, bool of_collector, const char *element, const char *text)
 {
     for (size_t i = 0; i < (of_collector ? set->count : 1); i++)
@@ -359,7 +359,7 @@ static bool take_seconds(const struct options *options, double *ret)
     return good;
 }
 
-/* Parses a number and its unit, which may be missing if it is "%". */
+/* Parses a number and its unit. The unit "%" may be omitted. */
 static bool take_quantity(const struct options *options, const struct setting *row, uint64_t *ret)
 {
     static const uint64_t factors[] = {1, 60, 3600, 86400, 7 * 86400};
@@ -377,8 +377,8 @@ static bool take_quantity(const struct options *options, const struct setting *r
     return good;
 }
 
-/* Returns the text of the option's element, to be freed. NULL, after a message: the option's value
- * is wrong. */
+/* Returns the text for the element that the option sets, to be freed. NULL, after a message: the
+ * option's value is wrong. */
 static char *take_text(const struct options *options, const struct setting *row)
 {
     uint64_t number;
@@ -409,7 +409,7 @@ static int take_interval(const struct options *options, struct set *set)
     return 0;
 }
 
-/* Removes an extension that a format has. */
+/* Removes the extension if it is that of a capture. */
 static void cut_extension(char *file)
 {
     static const char *const extensions[] = {".blg", ".csv", ".tsv"};
@@ -419,7 +419,7 @@ static void cut_extension(char *file)
             *dot = 0;
 }
 
-/* Folder and file are kept apart; the folder is an absolute path. */
+/* Splits the path into the set's folder, made absolute, and the file name of its collector. */
 static int take_output(const struct options *options, struct set *set)
 {
     const char *path;
@@ -445,7 +445,7 @@ static int take_output(const struct options *options, struct set *set)
     return 0;
 }
 
-/* Adds a counter in Windows' notation, or the threshold of an alert. */
+/* Adds a counter to opts->counters, in Windows' notation; for an alert with its threshold. */
 static int add_counter(struct logman *opts, const struct options *options, const struct set *set,
                        const char *text)
 {
@@ -558,7 +558,7 @@ static const char *collector_fault(const struct set *set, const struct collector
                : NULL;
 }
 
-/* What is wrong with the set as a whole? NULL: nothing. */
+/* Returns what is wrong with the set as a whole; NULL: nothing. */
 static const char *set_fault(const struct set *set)
 {
     const char *fault = set->end && set->end <= set->begin && !set->repeat
@@ -579,7 +579,7 @@ static int check_user(const struct options *options, const struct set *set)
     return 0;
 }
 
-/* Windows has the time when a set begins and how long it runs; the time of its end is ours. */
+/* Sets Duration from our own element End: Windows has only a set's begin and its duration. */
 static void put_duration(struct set *set)
 {
     const int64_t day = 24 * 3600;
@@ -593,7 +593,7 @@ static void put_duration(struct set *set)
         put(set, false, "Duration", text);
 }
 
-/* What is wrong with the options together? NULL: nothing. */
+/* Returns which options do not fit together, or the fault of the changed set; NULL: nothing. */
 static const char *options_fault(const struct set *set, const bool given[static END_OF_OPTIONS])
 {
     return given[END] && given[RUN_FOR]   ? "-e and -rf both say when the set ends"
@@ -629,13 +629,13 @@ static int change_all(struct logman *opts, const struct options *options, struct
     if (fault)
         return options_complain(options, "%s", fault);
     put_duration(set);
-    /* an account of Windows stays as it is */
+    /* without -u, an account of Windows in an imported set is kept unchecked */
     return given[RUN_AS] ? check_user(options, set) : 0;
 }
 
 /* ---- the commands ---- */
 
-/* Changes the set, which is new for `create`, and saves it. */
+/* Changes a set, or for `create` fills a new one, and saves it. */
 static int change(struct logman *opts, const struct options *options, struct set *set)
 {
     FREE_AUTO char *path = set_path(opts->own, opts->name, PLACE_SET);
@@ -720,7 +720,7 @@ static void print_when(const char *name, int64_t time)
         print_row(name, text);
 }
 
-/* Prints what the set (collector NULL) or one of its collectors has. */
+/* Prints the settings of the set (`collector` NULL) or of one of its collectors. */
 static void print_settings(const struct set *set, const struct collector *collector)
 {
     for (size_t i = 0; i < COUNT(settings); i++) {
@@ -775,7 +775,7 @@ static int show(const struct set *set, bool own)
     return 0;
 }
 
-/* Runs a command that needs the set. */
+/* Runs one of the commands that read or make the set first. */
 static int run_with(struct logman *opts, const struct options *options)
 {
     struct set *set = NULL;

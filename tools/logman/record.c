@@ -16,7 +16,7 @@
 
 /* ---- opening ---- */
 
-/* Statuses of a disk without space: they may go away. */
+/* Is this the status of a full disk or of lacking memory? Such a problem may end by itself. */
 static bool may_go_away(PDH_STATUS status)
 {
     DWORD code = (DWORD)status;
@@ -43,13 +43,13 @@ static DWORD mode_of(const struct active *active)
 {
     const struct collector *collector = active->collector;
     if (collector->format == SET_BINCIRC && active->resumes && !active->file_samples)
-        return PDH_LOG_CREATE_ALWAYS; /* it cannot be continued, but it is empty */
+        return PDH_LOG_CREATE_ALWAYS; /* a circular file cannot be continued, but this is empty */
     if (collector->append || active->resumes || (active->files && !collector->overwrite))
         return PDH_LOG_OPEN_ALWAYS;
     return collector->overwrite ? PDH_LOG_CREATE_ALWAYS : PDH_LOG_CREATE_NEW;
 }
 
-/* Makes the folder of the file, for root and the group, and those above it. */
+/* Makes the file's folder, for root and the group openperflib, and the folders above it. */
 static void make_folder(const struct active *active)
 {
     FREE_AUTO char *folder = strdup(active->file), *above = NULL;
@@ -63,15 +63,15 @@ static void make_folder(const struct active *active)
         files_share(active->runner, folder);
 }
 
-/* May root write into the folder of the file? Others could replace a file by a link to any other.
- * False: active->problem has the reason. */
+/* Is it safe for root to write into the file's folder? If other users may write there, they could
+ * replace the file by a link to any file. False: active->problem has the reason. */
 static bool folder_is_safe(struct active *active)
 {
     char why[TRUST_TEXT];
     struct stat st;
     FREE_AUTO char *file = strdup(active->file),
                    *folder = file ? realpath(dirname(file), NULL) : NULL;
-    if (geteuid() != 0 || !folder) /* without a folder the file cannot be opened */
+    if (geteuid() != 0 || !folder) /* if the folder is missing, opening the file fails anyway */
         return true;
     bool shared = stat(folder, &st) == 0 && st.st_mode & S_ISVTX && file_trusted(&st, true);
     if (trust_check_folder(shared ? dirname(folder) : folder, why) == 0)
@@ -80,7 +80,7 @@ static bool folder_is_safe(struct active *active)
     return false;
 }
 
-/* Notes that samples are lost, and logs the first of a series. */
+/* Stores the reason why samples are lost, and logs an event for the first sample of a series. */
 static void note_problem(struct active *active, PDH_STATUS status)
 {
     bool first = !*active->problem;
@@ -116,7 +116,7 @@ static PDH_STATUS check_file(struct active *active)
     return active->files || folder_is_safe(active) ? 0 : (PDH_STATUS)PDH_ACCESS_DENIED;
 }
 
-/* Opens the next file, or after an error the current one again. */
+/* Opens the next file; after an error, opens the current file again. */
 static PDH_STATUS open_file(struct active *active)
 {
     if (!active->resumes || !active->file) {
@@ -130,7 +130,7 @@ static PDH_STATUS open_file(struct active *active)
     if (!status)
         status = open_log(active, mode_of(active));
     if (status && active->resumes && !may_go_away(status)) {
-        /* a circular file or a text file with other columns stays as it is; the next is tried */
+        /* this file cannot be continued (circular, or other columns): the next one is tried */
         active->resumes = false;
         active->files++;
         return status;
@@ -148,7 +148,7 @@ static PDH_STATUS open_file(struct active *active)
     active->resumes = false;
     active->size = active->growth = 0;
     files_clean(active);
-    if (active->files == 1) /* what was not compressed when the set ended */
+    if (active->files == 1) /* an earlier run may have left files that are not compressed */
         files_compress(active);
     return 0;
 }
@@ -179,7 +179,7 @@ void record_close(struct active *active)
 
 /* ---- samples ---- */
 
-/* Would one more sample be too much for the file? */
+/* Would the file exceed its size limit with one more sample? */
 static bool is_full(const struct active *active)
 {
     const struct set *set = active->runner->set;

@@ -28,7 +28,7 @@ double run_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Local time in the form of set->begin. */
+/* Returns the local time, in seconds like set->begin. */
 static int64_t local_now(void)
 {
     time_t now = time(NULL);
@@ -36,7 +36,7 @@ static int64_t local_now(void)
     return timegm(localtime_r(&now, &parts));
 }
 
-/* When a set runs: once, or every day. */
+/* The time in which a set runs, in local seconds; if it repeats, that of one day. */
 struct period {
     int64_t begin, end;
 };
@@ -84,8 +84,8 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Waits for so many seconds, or for a signal. The signals are blocked outside of ppoll, so that one
- * that comes before it ends it, too. */
+/* Waits `seconds`, at most 60, or until a signal arrives. The signals are blocked except in ppoll,
+ * so that one that arrives just before ppoll also ends the wait. */
 static void wait_for(double seconds)
 {
     sigset_t ours, before;
@@ -104,7 +104,7 @@ static void wait_for(double seconds)
 
 /* ---- started ---- */
 
-/* Reports to systemd that the set runs. */
+/* Tells systemd that the set runs (READY=1). */
 static void notify_systemd(void)
 {
     const char *path = getenv("NOTIFY_SOCKET");
@@ -124,7 +124,7 @@ static void notify_systemd(void)
     unsetenv("NOTIFY_SOCKET");
 }
 
-/* Reports that the set runs, and leaves the terminal of `logman start`. */
+/* Tells systemd and the waiting `logman start` that the set runs, and closes the terminal. */
 static void report_started(struct runner *runner)
 {
     runner->reported = true;
@@ -143,7 +143,7 @@ static void report_started(struct runner *runner)
 
 /* ---- the work ---- */
 
-/* Takes one sample; false: the collector ends. */
+/* Takes one sample of a collector. False: the collector takes no more. */
 static bool tick(struct active *active)
 {
     struct runner *runner = active->runner;
@@ -172,9 +172,9 @@ static bool tick(struct active *active)
     return more;
 }
 
-/* Takes the samples that are due at multiples of the intervals. Those that were missed, because the
- * machine was suspended or too busy, are skipped; a clock that is set changes nothing. Returns when
- * the next one is due; 0: all collectors have ended. */
+/* Takes the samples that are due, at multiples of each collector's interval since `began`. Samples
+ * that were missed, because the machine was suspended or too busy, are skipped. Changes of the
+ * clock have no effect. Returns the time of the next sample; 0: all collectors have ended. */
 static double take_due(struct runner *runner, double began)
 {
     double next = 0;
@@ -224,7 +224,8 @@ static void wait_for_begin(struct runner *runner, const struct period *period)
             report_started(runner);
         command_step(runner);
         int64_t left = period->begin - local_now();
-        wait_for(left > 2 ? (double)left / 2 : 0.2); /* the clock may be set meanwhile */
+        /* waits for half of the time, and looks again, because the clock may be set */
+        wait_for(left > 2 ? (double)left / 2 : 0.2);
     }
 }
 
@@ -275,7 +276,7 @@ int runner_run(struct runner *runner)
         return code;
     catch_signals();
     if (!runner->user)
-        umask(027); /* captures are for root and the group */
+        umask(027); /* only root and the group may read captures */
     code = open_all(runner) ? run_periods(runner) : EXIT_FAILED;
     for (size_t i = 0; runner->active && i < runner->set->count; i++)
         sources_close(&runner->active[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets as XML files in the form of MS-PLA 3.2.4.19. A set keeps the document that it was read from,
- * and saving changes only the elements whose members have changed, so that all others survive.
- * What Windows does not have is in elements of a namespace of our own.
+ * Sets as XML files in the format of MS-PLA 3.2.4.19. A set keeps the document that it was read
+ * from. Saving changes only the elements whose values have changed, so that unknown elements are
+ * kept. Elements that Windows does not have are in a namespace of our own.
  */
 #include "set.h"
 
@@ -93,7 +93,7 @@ static const struct element {
 };
 /* clang-format on */
 
-/* The member of the set, or of one of its collectors. */
+/* Returns the address of the member that belongs to an element, in the set or in a collector. */
 static void *member_of(const struct set *set, const struct element *element, size_t collector)
 {
     char *base = element->place == IN_COLLECTOR ? (char *)&set->collectors[collector] : (char *)set;
@@ -105,7 +105,7 @@ static size_t count_of(const struct set *set, const struct element *element)
     return element->place == IN_COLLECTOR ? set->count : 1;
 }
 
-/* Parses a decimal number, or a hexadecimal one after 0x. */
+/* Parses a decimal number, or a hexadecimal number after 0x. */
 static bool parse_whole(const char *text, double most, uint64_t *ret)
 {
     char *end;
@@ -154,7 +154,7 @@ static bool read_value(void *member, const struct element *element, const char *
         return parse_real(text, element->least, element->most, member);
     case WHOLE:
         return parse_whole(text, element->most, member);
-    case CLOCK: /* of the date that was read before */
+    case CLOCK: /* a time of day: added to the date that was read before */
         if (!*(int64_t *)member || !parse_time("1970-01-01", text, &time))
             return false;
         *(int64_t *)member += time;
@@ -164,9 +164,9 @@ static bool read_value(void *member, const struct element *element, const char *
     }
 }
 
-/* ---- elements that say something only together ---- */
+/* ---- values that depend on several elements ---- */
 
-/* Any other form of a date in a file's name becomes _MMDDHHMM. */
+/* Returns the version that file names get. Any form of a date becomes _MMDDHHMM. */
 static enum set_version version_of(uint64_t name_format, const char *pattern)
 {
     enum { SERIAL = 0x200, PATTERN_OR_DATE = 0x7D01 };
@@ -192,7 +192,7 @@ static void settle(struct set *set)
                      : at->log_format == 1 ? SET_TSV
                      : at->circular        ? SET_BINCIRC
                                            : SET_BIN;
-        /* unless a program has changed SampleInterval alone */
+        /* not exact: another program has changed SampleInterval and not our element Interval */
         bool exact = ceil(at->exact_interval) == at->whole_interval;
         at->interval = exact ? at->exact_interval : at->whole_interval;
     }
@@ -226,8 +226,8 @@ static xmlNode *child(const xmlNode *parent, const char *name, bool ours)
     return parent ? next_of(parent->children, name, ours) : NULL;
 }
 
-/* Returns the element's text without blanks around it, to be freed. NULL: no element, or no
- * memory. */
+/* Returns the element's text without surrounding blanks, to be freed. NULL: there is no such
+ * element, or no memory. */
 static char *text_of(const xmlNode *node)
 {
     char *content = node ? (char *)xmlNodeGetContent(node) : NULL;
@@ -240,7 +240,7 @@ static char *text_of(const xmlNode *node)
     return copy;
 }
 
-/* The element that has the elements of a place; NULL: none. */
+/* Returns the XML element that contains the elements of this place; NULL: it does not exist. */
 static xmlNode *parent_of(const struct set *set, enum element_place place,
                           const struct collector *collector)
 {
@@ -256,7 +256,7 @@ static xmlNode *add_element(const struct set *set, xmlNode *parent, const char *
     xmlNode *node = xmlNewDocNode(set->document, ns, XML(name), NULL);
     xmlNode *collector = set->collectors[0].node;
     xmlNodeAddContent(node, XML(text));
-    /* what belongs to the set comes before its collectors */
+    /* the set's own elements come before its collectors */
     return collector->parent == parent ? xmlAddPrevSibling(collector, node)
                                        : xmlAddChild(parent, node);
 }
@@ -408,7 +408,7 @@ bool set_read(struct set *set, char why[static SET_WHY])
     return true;
 }
 
-/* A document type could define entities, which may refer to files or grow without limit. */
+/* Stops the parser at a document type, whose entities could read files or grow without limit. */
 static void refuse_document_type(void *context, const xmlChar *name, const xmlChar *external,
                                  const xmlChar *system)
 {
@@ -418,7 +418,7 @@ static void refuse_document_type(void *context, const xmlChar *name, const xmlCh
     xmlStopParser(parser);
 }
 
-/* libxml2 prints some errors to stderr, with bytes of the file, whatever the flags are. */
+/* libxml2 prints some errors to stderr whatever its flags are, with bytes of the file. */
 static void discard_error(void *context, const char *format, ...)
 {
     (void)context, (void)format;
@@ -538,7 +538,7 @@ int set_import(const char *name, const char *path, struct set **ret)
     return code;
 }
 
-/* Returns the path of the sets that come with logman, or of the one with this name, to be freed. */
+/* Returns, to be freed, the path of a set that comes with logman; `name` "": of their folder. */
 static char *shipped_path(const char *name)
 {
     FREE_AUTO char *folder = place_honours_vendor() ? text_format("%s/data/sets", place_vendor())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of a set. One that does not exist yet is kept, and tried again. */
+/* The counters of a collector. A counter that does not exist yet is tried again later. */
 #include "runner.h"
 
 #include "../common/missing.h"
@@ -38,8 +38,8 @@ bool sources_open(struct active *active)
     return true;
 }
 
-/* Returns the multi-string of the paths that the path's counter matches, with wildcards for
- * instances, to be freed. */
+/* Returns a multi-string, to be freed: the path with each counter that its pattern matches.
+ * Wildcards for instances are kept. NULL: *ret_status is the reason. */
 static char *expand(const char *path, PDH_STATUS *ret_status)
 {
     DWORD length = 0;
@@ -59,8 +59,9 @@ static char *expand(const char *path, PDH_STATUS *ret_status)
     return NULL;
 }
 
-/* Removes a counter of command lines, of any name in any language, unless the set has them; also
- * one whose machine was not reached, because it may be such a counter. False: it is gone. */
+/* Removes a counter that shows command lines, found by its number, unless the set may record these.
+ * A counter whose number is unknown, because its machine was not reached, is removed, too. False:
+ * the counter was removed. */
 static bool keep(struct runner *runner, struct source *source, PDH_HCOUNTER counter)
 {
     enum { COMMAND_LINE = 102010 };
@@ -102,7 +103,7 @@ bool sources_add(struct active *active)
     return added;
 }
 
-/* Has the counter, or with a wildcard an instance of it, a value? */
+/* True if the counter, or at least one instance that its wildcard matches, has a value. */
 static bool has_value(struct source *source)
 {
     for (size_t i = 0; i < source->count; i++) {

@@ -25,8 +25,8 @@ static bool lock_file(int fd, int command, struct flock *ret)
     return fcntl(fd, command, ret) == 0;
 }
 
-/* A lock of fcntl, not of flock: the kernel knows who has it, and it ends with the process even if
- * children have copies of the descriptor. */
+/* Returns the process that holds the lock; 0: none. With fcntl, unlike flock, the kernel knows this
+ * process, and the lock ends with it even if children have copies of the descriptor. */
 pid_t state_holder(const char *name, bool user)
 {
     struct flock lock;

@@ -22,7 +22,8 @@ enum { WATCH_SECONDS = 3, WATCH_SHARE = 20, AWAY_SECONDS = 5 };
 struct watch {
     /* in seconds: when they were last wanted, and when they must be read again */
     double wanted, due;
-    /* what was read: the instances, or why the object does not answer, or nothing new */
+    /* the last result: instances, or the reason why the object does not answer; empty: nothing
+     * new */
     struct catalogue_object news;
 };
 
@@ -188,7 +189,7 @@ static void read_instances(struct catalogue *catalogue, const struct catalogue_o
     *news = (struct catalogue_object){.why = find_reason(catalogue, of->name)};
 }
 
-/* Renews what is known of a watched object. Called with the mutex, which it releases meanwhile. */
+/* Reads a watched object again. The caller holds the mutex, which is released while it is read. */
 static void renew(struct catalogue *catalogue, size_t at)
 {
     struct catalogue_object of = catalogue->objects[at], news = {0};
@@ -439,8 +440,8 @@ const struct catalogue_object *catalogue_object(struct catalogue *catalogue, siz
     return &catalogue->objects[at];
 }
 
-/* Takes over what was read of the object; the counters only if it had none. False: nothing new was
- * read. Leaves what is to be freed in `news`. */
+/* Takes over what `news` has of the object; its counters only if the object had none. False: `news`
+ * is empty. Leaves in `news` what the caller must free. */
 static bool take_news(struct catalogue_object *object, struct catalogue_object *news)
 {
     struct catalogue_object old = *object;
@@ -487,8 +488,8 @@ static bool has_word(const struct catalogue_object *object, const struct catalog
                         (counter->explain && text_contains(counter->explain, word))));
 }
 
-/* True if `word` is a short name that people use, such as "cpu", and the names contain the word for
- * it in `aliases`. */
+/* True if `word` is a short name such as "cpu", and the names contain the word that it stands
+ * for. */
 static bool has_alias(const struct catalogue_object *object,
                       const struct catalogue_counter *counter, const char *word)
 {

@@ -2,8 +2,8 @@
 /*
  * The catalogue: all objects, counters and instances of a machine or a capture, with explanations.
  * A thread of its own reads it, because providers and machines may take long. After the thread has
- * read an object, only the object's instances and `why` change, and only in catalogue_watch; the
- * counters too of an object that had none, because it did not answer.
+ * read an object, it changes only in catalogue_watch: its instances and `why`, and its counters if
+ * it had none because it did not answer.
  */
 #ifndef OPL_TOOLS_CATALOGUE_H
 #define OPL_TOOLS_CATALOGUE_H
@@ -39,16 +39,14 @@ struct catalogue *catalogue_find(const char *machine, const char *files, const c
 /* Waits at most a second for the thread; a thread that still runs then goes on alone and keeps the
  * catalogue's memory. */
 void catalogue_free(struct catalogue *catalogue);
-/* Returns the number of objects. *ret_ready: how many of them, from the first on, have been read
- * and can be used. */
+/* Returns the number of objects. *ret_ready: how many, from the first on, have been read. */
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready);
 const struct catalogue_object *catalogue_object(struct catalogue *catalogue, size_t at);
 /* The instances of this object are read again every few seconds as long as this is called at least
  * every second. Returns true if new ones, or none because the object does not answer, were taken
  * over: pointers to the earlier ones are invalid then. */
 bool catalogue_watch(struct catalogue *catalogue, size_t at);
-/* Writes the path of a counter, without machine; `instance` is not used for an object without
- * instances. */
+/* Writes the path of a counter, without machine. `instance`: ignored if there are no instances. */
 void catalogue_path(const struct catalogue_object *object, const char *instance,
                     const char *counter, char *ret, size_t capacity);
 /* True if every word of `text` is in the names or the explanation of the object or the counter,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The container that a control group belongs to, by the names that container programs give to
- * their groups. */
+/* Finds a control group's container, by the names that container programs give to groups. */
 #include "group.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel counts processor time in ticks of 10 ms: the time that a sample lacks is counted in
- * the next sample. */
+/* The kernel counts processor time in ticks of 10 ms. Time that it counts too late for a sample is
+ * in the next sample. */
 enum { TICKS_PER_SECOND = 100, TICKS_OF_NOISE = 5, GROUPS_MOST = 4096 };
 static const bool sums[LINE_VALUES] = {[CPU] = true,  [TIME] = true,    [MEMORY] = true,
                                        [READ] = true, [WRITTEN] = true, [THREADS] = true};
@@ -104,8 +104,8 @@ unsigned group_add_limits(struct model *model, size_t source)
     return model_add_table(model, source, paths, sizeof paths / sizeof *paths, false);
 }
 
-/* True if the name of an instance begins with `name`, for which it has other characters in place of
- * some. */
+/* True if the name of the instance `job` begins with `name`. Some characters differ, because an
+ * instance's name cannot have them. */
 static bool begins_with(const char *job, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -347,8 +347,8 @@ bool ended_line(const struct ended *ended, struct line *lines, size_t count, enu
             time -= group->time;
         }
     }
-    /* If the kernel's threads are not listed, other processes may be hidden too, and the time may
-     * be theirs. */
+    /* if the kernel's threads are not listed, other processes may also be missing, and use this
+     * time */
     *ret = (struct line){.name = ended->all ? "(ended)" : "(not listed)"};
     ret->name_length = strlen(ret->name);
     ret->identity = hash(0, ret->name, ret->name_length);

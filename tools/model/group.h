@@ -11,8 +11,7 @@
 
 #include "model.h"
 
-/* The values of a line; NaN: not known. Only control groups have MEMORY_LIMIT and the values after
- * it. */
+/* The values of a line; NaN: not known. Only control groups have those from MEMORY_LIMIT on. */
 enum line_value {
     PID,
     CPU, /* processor time in percent of one processor */

@@ -26,7 +26,7 @@ struct frame {
     PDH_STATUS status;
     bool texts;           /* the frame has only tables of texts */
     bool complete;        /* the capture has no more samples */
-    struct moment moment; /* of a set at one time */
+    struct moment moment; /* for a set that is shown at one time */
     char *loss;           /* of a complete capture: see struct model_source; the frame owns it */
     size_t count;
     struct table_sample tables[];
@@ -37,7 +37,7 @@ struct frame {
 struct counters; /* handles and buffers of the sampler */
 struct spec {
     struct spec *next;
-    /* wanted: texts, or of a table of numbers the reason why there are no rows */
+    /* wanted: texts are wanted; for a table of numbers, the reason why it has no rows */
     bool removed, resting, wanted; /* from `removed` to `news`: guarded by the source's mutex */
     struct column *news; /* changed columns; NULL: the columns are as the drawing side has them */
     /* the next members are for the sampler */
@@ -63,7 +63,7 @@ struct source {
     char *name;
     char *machine; /* "": paths have no machine before them */
     bool capture;
-    bool at; /* a capture that is shown at one time, and has the histories of a machine */
+    bool at; /* a set that is shown at one time; its histories are as long as those of a machine */
     size_t number;
     pthread_t thread;
     /* guards the members below; never held during a call of PDH */
@@ -71,9 +71,9 @@ struct source {
     pthread_cond_t wake;
     struct spec *specs;
     bool changed, stop, paused, ended;
-    enum model_go go; /* where the user wants to go */
+    enum model_go go; /* the user's last request to go to another time */
     int64_t by;
-    bool goes, going; /* going: the sampler is on its way */
+    bool goes, going; /* goes: the request is new; going: it is being carried out */
     bool released;    /* the first model_update was called */
     double seconds;
     struct frame *first, *last;
@@ -84,8 +84,8 @@ struct source {
     double begun;               /* when the present sample was begun; 0: none is being taken */
     struct model_source newest; /* for the drawing side: the state after the newest frame */
     char *loss;                 /* memory of newest.loss */
-    /* the times of ticks, for the drawing side; the sampler of a capture makes them before its
-     * first sample */
+    /* the times of ticks, for the drawing side; for a capture they are made before its first
+     * sample */
     int64_t *times;
     size_t time_count;
     uint32_t step; /* number of ticks of a capture that share a place in a series */
@@ -120,11 +120,12 @@ struct sampler {
     uint64_t tick;
     double begun; /* when the last sample was begun, after new counters were added */
     bool sampled; /* at least one sample was taken */
-    /* what could not be read or shown of a capture, and the status of damage; NULL, 0: none */
+    /* what could not be read or shown of a capture (NULL: nothing), and the status of damage (0:
+     * none) */
     char *loss;
-    char *unshown; /* what the last reading to the end did not show */
+    char *unshown; /* lines about data that the last reading to the end did not show */
     PDH_STATUS damage;
-    int damaged; /* damaged places that were met since the capture was opened */
+    int damaged; /* number of damaged places in the capture in this reading */
     struct items values, ids, starts;
 };
 enum { SECOND = 10000000 };
@@ -144,13 +145,12 @@ struct frame *empty_frame(struct source *source, PDH_STATUS status, bool complet
 /* Hands a sample over to the drawing side. If too many samples wait, a machine's oldest sample is
  * dropped and counted, but the sampler of a capture waits. False: the sampler must end. */
 bool hand_over(struct source *source, struct frame *frame);
-/* Makes the list of the tables to sample, without those that rest or were removed. Returns true if
- * tables were added. */
+/* Makes the list of the tables to sample, not of resting or removed ones. True: some were added. */
 bool take_changes(struct sampler *sampler);
 /* Waits until `due` or until something changes; for a paused machine, until the pause ends; for a
  * capture, only for a change. False: the sampler must end. */
 bool wait_until(struct source *source, double due);
-/* Keeps what the last call of PDH, with which reading ended, could not read or show. */
+/* After a failed call of PDH: keeps the texts about what PDH could not read or show. */
 void note_loss(struct sampler *sampler, PDH_STATUS status);
 /* Returns the counters of the table's columns. */
 PDH_HCOUNTER const *counter_handles(const struct spec *spec);
@@ -160,7 +160,7 @@ void run_moment(struct sampler *sampler);
 /* returns a copy; NULL: no memory */
 struct column *columns_copy(const struct column *columns, size_t count);
 void columns_free(struct column *columns, size_t count);
-/* Adds the lines that are not there yet: several tables lose the same samples. */
+/* Adds those lines of `text` that *loss lacks, because several tables may lose the same samples. */
 void add_loss(char **loss, const char *text);
 void *sampler_run(void *source);
 /* Writes the path with the source's machine before it. */
@@ -168,7 +168,8 @@ void full_path(const struct source *source, const char *path, char *ret, size_t 
 uint64_t identity_of_name(const char *name);
 /* Takes a sample of a table of texts. False: no memory. */
 bool sample_texts(const struct source *source, struct spec *spec, struct table_sample *sample);
-/* The same from the newest sample of a query on captures; `counters` of each column, or NULL. */
+/* Like sample_texts, from the newest sample of a query on captures. `counters`: one for each
+ * column; an element NULL: none. */
 bool recorded_texts(struct spec *spec, PDH_HCOUNTER const *counters, struct table_sample *sample);
 void frame_free(struct frame *frame);
 void table_sample_free(struct table_sample *sample);
@@ -177,7 +178,7 @@ void table_sample_free(struct table_sample *sample);
 
 struct series {
     float *fine; /* values of the last ticks, at tick % MODEL_FINE */
-    /* older values, several ticks joined; NULL: all are `level`, or with NaN unknown */
+    /* older values, in groups of ticks; NULL: all of them are `level` (NaN: unknown) */
     struct coarse *coarse;
     float level;
     /* of a capture: all values since the row was born, in place of `fine` and `coarse` */

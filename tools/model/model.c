@@ -444,7 +444,7 @@ static void take_frame(struct source *source, struct frame *frame)
         newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
     }
     if (frame->tick && !frame->texts) {
-        /* ticks begin anew when a capture is read again for another table */
+        /* a capture is read again for each table, so ticks may begin again at 1 */
         if (frame->tick >= newest->tick) {
             newest->tick = frame->tick;
             newest->time = frame->time;

@@ -40,8 +40,8 @@ struct row {
 
 struct column {
     char *path; /* the path that was given to model_add_table, without MODEL_RAW */
-    /* result of PdhAddCounter; after a failure, adding it is tried again after 5 s, then less and
-     * less often */
+    /* result of PdhAddCounter; after a failure it is tried again after 5 s, then at longer
+     * intervals */
     PDH_STATUS status;
     DWORD type;  /* 0 until the counter was found */
     DWORD index; /* index of the counter's title on this machine; 0: not known */
@@ -94,17 +94,17 @@ enum model_state {
     MODEL_SILENT,  /* no sample for more than two intervals: something does not answer */
     MODEL_COMPLETE /* a capture was read to its end, or its values at one time */
 };
-/* What a set's captures have at the time that is shown, or between it and the time before. */
+/* What the captures of a set have at the time that is shown. */
 enum moment_kind {
     MOMENT_SAMPLE,  /* a sample */
-    MOMENT_BEFORE,  /* nothing: the first sample is at `to` */
-    MOMENT_AFTER,   /* nothing: the last sample is at `from` */
-    MOMENT_STOPPED, /* nothing from `from` to `to`: the machine ran, but the set did not */
-    MOMENT_OFF,     /* nothing from `from` to `to`: the machine was started in between, at `boot` */
-    MOMENT_GAP,     /* nothing from `from` to `to`; why is not known */
-    MOMENT_CLOCK,   /* the clock was set by `seconds` between `from` and `to` */
-    MOMENT_NO_BIRTH, /* no process begins after this time */
-    MOMENT_NO_GAP    /* no gap is after this time */
+    MOMENT_BEFORE,  /* no samples yet: the first one is at `to` */
+    MOMENT_AFTER,   /* no more samples: the last one is at `from` */
+    MOMENT_STOPPED, /* no samples from `from` to `to`: the machine ran, but not the set */
+    MOMENT_OFF, /* no samples from `from` to `to`, because the machine was off; its start: `boot` */
+    MOMENT_GAP, /* no samples from `from` to `to`; the reason is unknown */
+    MOMENT_CLOCK,    /* the clock was set by `seconds` between `from` and `to` */
+    MOMENT_NO_BIRTH, /* the search for the next process that began found none */
+    MOMENT_NO_GAP    /* the search for the next gap found none */
 };
 struct moment {
     enum moment_kind kind;
@@ -113,18 +113,18 @@ struct moment {
 };
 struct model_source {
     const char *name;    /* the machine or the files; "" for this machine */
-    const char *machine; /* the machine of the paths; "": this machine, or of a capture any */
+    const char *machine; /* the machine in paths; "": this machine, or any machine of a capture */
     bool capture;
     enum model_state state;
     PDH_STATUS status; /* status of the last sample, or why there is no sample */
-    /* lines that say what could not be read or shown of a capture, valid until model_update; NULL:
-     * nothing */
+    /* lines about what could not be read or shown of a capture, valid until model_update; NULL:
+     * none */
     const char *loss;
     uint64_t tick; /* number of the newest sample, from 1 */
     int64_t time;  /* time of the newest sample, UTC, in 100 ns since 1601 */
     double cost;   /* seconds that the newest sample took */
-    /* a set at one time: `time` is the time that is shown, also if it has no sample */
-    bool at, going; /* going: to another time, which is searched */
+    /* `at`: this is a set at one time, and `time` is that time, even if there is no sample */
+    bool at, going; /* going: another time is being searched */
     struct moment moment;
     /* number of samples that were dropped, because they were not taken over in time */
     uint64_t dropped;
@@ -137,20 +137,20 @@ struct model *model_new(double seconds);
 void model_free(struct model *model);
 /* Returns a descriptor that is readable while samples wait for model_update. */
 int model_descriptor(const struct model *model);
-/* Adds a source and returns its number, from 0; -1: no memory or no thread. `machine` NULL: this
- * machine, or of a capture the machine that paths without a machine mean to PDH. `files`: as for
+/* Adds a source and returns its number, from 0; -1: no memory or no thread. `machine`: for paths
+ * without a machine; NULL: this machine, or in a capture the one that PDH chooses. `files`: as for
  * PdhOpenQuery. */
 int model_add_machine(struct model *model, const char *machine);
 int model_add_capture(struct model *model, const char *files, const char *machine);
-/* Adds a set, whose captures are shown at one time as a machine is shown now. `time`: local time in
- * 100 ns since 1601. */
+/* Adds a set of logman, whose captures are shown at one time like a live machine. `time`: that
+ * time, local, in 100 ns since 1601. */
 int model_add_set(struct model *model, const char *name, int64_t time);
 enum model_go {
     GO_TO,     /* to a time in UTC, like model_source.time */
-    GO_SAMPLE, /* to the next sample, or with `by` below 0 to the one before */
-    GO_BY,     /* by so many seconds */
-    GO_BIRTH,  /* to the next sample with a process that the one before lacks */
-    GO_GAP     /* to the next time without samples */
+    GO_SAMPLE, /* by `by` samples; below 0: to earlier ones */
+    GO_BY,     /* by `by` seconds */
+    GO_BIRTH,  /* to the next sample with a process that began after the sample before it */
+    GO_GAP     /* to the next gap between samples, or after the clock was set */
 };
 void model_go(struct model *model, size_t source, enum model_go how, int64_t by);
 /* Adds lines to the source's `loss`. Must be called before the first model_update. */
@@ -169,7 +169,7 @@ unsigned model_add_table(struct model *model, size_t source, const char *const *
 enum { MODEL_TEXT_SECONDS = 10, MODEL_TEXT_WANTED = 1 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);
-/* Of a table of numbers, asks why it has no rows: what is recorded of this machine's provider is
+/* For a table of numbers: asks why it has no rows. What is recorded of this machine's provider is
  * then read every few seconds, until there are rows. */
 void model_want(struct model *model, unsigned table);
 void model_remove_table(struct model *model, unsigned table);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of captures at one time. The samples of the minutes before that time are read, so that
- * rates and histories are those of the machine then. Times are local ones here, as captures have
- * them.
+ * A set's captures at one time. The samples of the minutes before that time are read, so that rates
+ * and histories are those that the machine had then. Times here are local times, as in captures.
  *
- * Between two samples the machine's time since its start tells why others are missing: it was off,
- * the set did not run, or the clock was set.
+ * If samples are missing between two samples, the machine's uptime in both shows why: the machine
+ * was off, the set did not run, or the clock was set.
  */
 #include "internal.h"
 
@@ -17,20 +16,20 @@
 #include <string.h>
 
 enum {
-    SHOWN = 60, /* samples that are read before the time, for histories */
+    SHOWN = 60, /* number of samples before the shown time that are read for histories */
     MOST_DAMAGED = 100,
     USUAL_STEP = 15,
-    /* ticks after which nothing of an earlier time is left in histories */
+    /* going on by so many ticks leaves nothing of an earlier time in histories */
     FORGOTTEN = MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT + 1
 };
 
 struct view {
     struct sampler *sampler;
     struct source *source;
-    PDH_HCOUNTER up; /* the machine's time since its start; NULL: not recorded */
-    LONGLONG time;   /* that is shown */
-    LONGLONG sample; /* of the last sample up to it; 0: none */
-    bool in_gap;     /* `sample` is too old to be that of this time */
+    PDH_HCOUNTER up; /* the counter of the machine's uptime; NULL: not recorded */
+    LONGLONG time;   /* the time that is shown */
+    LONGLONG sample; /* time of the last sample not after `time`; 0: none */
+    bool in_gap;     /* `time` is in a gap: `sample` is too old for it */
     double sample_up;
     LONGLONG step; /* usual time between two samples */
     struct moment moment;
@@ -53,7 +52,8 @@ static bool set_range(const struct view *view, LONGLONG from, LONGLONG to)
     return PdhSetQueryTimeRange(view->sampler->query, &range) == 0;
 }
 
-/* Reads the next sample of the range; damaged ones are noted. */
+/* Reads the next sample of the query's range; *ret is its time. Damaged places are noted and
+ * skipped. */
 static bool next_sample(const struct view *view, LONGLONG *ret)
 {
     PDH_STATUS status = (PDH_STATUS)PDH_BINARY_LOG_CORRUPT;
@@ -80,8 +80,8 @@ static bool read_to_end(const struct view *view, LONGLONG from, LONGLONG to, LON
     return any;
 }
 
-/* Finds the last sample up to `time`. If none is in the minutes before it, halves the time in which
- * it must be, then reads what is left. */
+/* Finds the last sample not after `time`. If the minutes before it have none, searches by halving
+ * the time before, then reads the rest. */
 static bool last_sample(const struct view *view, LONGLONG time, LONGLONG *ret)
 {
     LONGLONG low, found;
@@ -101,7 +101,7 @@ static bool last_sample(const struct view *view, LONGLONG time, LONGLONG *ret)
 
 /* ---- what is between two samples ---- */
 
-/* Compares the times of two samples, and the machine's times since its start. */
+/* Returns what is between two samples, from their times (`from`, `to`) and the uptimes in them. */
 static struct moment between(const struct view *view, LONGLONG from, double up, LONGLONG to,
                              double up_to)
 {
@@ -148,7 +148,7 @@ static void remove_all(struct view *view)
     view->up = NULL;
 }
 
-/* Leaves out tables without values: the sample is of a file that has other counters. */
+/* Leaves out tables without values: this sample is from a file with other counters. */
 static void drop_empty(struct frame *frame)
 {
     size_t kept = 0;
@@ -181,7 +181,7 @@ static bool show_nothing(struct view *view)
     return hand_over(view->source, frame);
 }
 
-/* Hands over the samples of the minutes before the time. False: the sampler must end. */
+/* Hands over the samples of the minutes before the shown time. False: the sampler must end. */
 static bool show_samples(struct view *view)
 {
     struct sampler *sampler = view->sampler;
@@ -218,7 +218,7 @@ static bool show_samples(struct view *view)
     return go_on;
 }
 
-/* Finds what is at a time without samples, and shows no values. */
+/* Finds why there is no sample at the shown time, and shows no values. */
 static bool show_gap(struct view *view)
 {
     LONGLONG before = 0, after = 0;
@@ -295,7 +295,8 @@ static bool is_interrupted(struct source *source)
     return interrupted;
 }
 
-/* Goes by one sample; *ret is what is between. False: there is none. */
+/* Goes to the next sample (`by` above 0) or the previous one; *ret is what is between them. False:
+ * there is no such sample. */
 static bool go_to_sample(struct view *view, int64_t by, struct moment *ret)
 {
     LONGLONG found, from = view->sample;
@@ -314,7 +315,8 @@ static bool go_to_sample(struct view *view, int64_t by, struct moment *ret)
     return true;
 }
 
-/* Is a gap, or a clock that was set, before the sample? Sets the time that is shown then. */
+/* If there is a gap, or the clock was set, between two samples: sets the time to show (in the gap,
+ * or after the change of the clock), and returns true. */
 static bool take_gap(struct view *view, LONGLONG before, LONGLONG found, struct moment between_them,
                      struct moment *ret)
 {
@@ -326,8 +328,8 @@ static bool take_gap(struct view *view, LONGLONG before, LONGLONG found, struct 
     return true;
 }
 
-/* Goes into the next gap, or to the sample after the clock was set: if it was set back, to the
- * first one that is later than all before. */
+/* Goes into the next gap, or to the first sample after the clock was set. After it was set back,
+ * that is the first sample that is later than all before. */
 static void go_to_gap(struct view *view, struct moment *ret)
 {
     LONGLONG before = view->in_gap ? view->time : view->sample, found, back = 0;
@@ -340,7 +342,7 @@ static void go_to_gap(struct view *view, struct moment *ret)
         back = found < before && (!back || found < back) ? found : back;
         if (!first && found > before + SECOND / 2) {
             struct moment moment = between(view, before, up, found, now);
-            if (back && moment.kind == MOMENT_SAMPLE) { /* the time since the start is not known */
+            if (back && moment.kind == MOMENT_SAMPLE) { /* no uptime: the clock was set */
                 moment.kind = MOMENT_CLOCK;
                 moment.seconds = (double)(back - before) / SECOND;
             }
@@ -359,7 +361,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(left, right);
 }
 
-/* Adds the names of the sample to a tree. Returns a name that `before` lacks; NULL: none. */
+/* Adds the names of a sample to `tree`. Returns the first name that `before` lacks; NULL: none. */
 static const char *take_names(const struct items *items, void **tree, void *const *before)
 {
     const PDH_RAW_COUNTER_ITEM_A *item = items->data;
@@ -377,7 +379,7 @@ static const char *take_names(const struct items *items, void **tree, void *cons
     return born;
 }
 
-/* Goes to the next sample with a process that the one before lacks. */
+/* Goes to the next sample with a process that the sample before it lacks. */
 static void go_to_birth(struct view *view, struct moment *ret)
 {
     PDH_HCOUNTER names = NULL;

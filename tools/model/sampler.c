@@ -24,8 +24,8 @@ enum { NANOSECONDS = 1000000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
 static const int64_t unix_epoch = 11644473600; /* 1970-01-01 in seconds since 1601 */
 static const double least = 0.05, soon = 0.2, retry_first = 5, retry_last = 300;
 
-/* Names of processes and threads are used again after their end, so two more counters identify an
- * instance of these objects. `numbered`: equal names have numbers, which change when a process
+/* Names of processes and threads are used again after their end, so id and start time identify
+ * these instances, too. `numbered`: PDH adds numbers to equal names, which change when a process
  * ends. */
 enum { ID, START, IDENTITY_COUNTERS };
 static const struct {
@@ -47,8 +47,8 @@ struct earlier {
 struct counters {
     PDH_HCOUNTER *handles; /* one handle for each column; NULL: the counter was not added yet */
     PDH_HCOUNTER identity[IDENTITY_COUNTERS];
-    /* the names have numbers, so rates are computed here, by identity: PDH compares an instance
-     * with the one that had the same number before, and gives no rate if that is another one */
+    /* names have numbers: PDH compares an instance with the one that had its number before, and
+     * gives no rate if that is another one, so rates are computed here, by identity */
     bool numbered;
     struct earlier *earlier; /* raw values of the last sample, row after row */
     size_t earlier_rows;
@@ -180,8 +180,7 @@ static void publish_columns(struct source *source, struct spec *spec)
         columns_free(old, spec->column_count);
 }
 
-/* Adds the column's counter, or finds its type if that was not known. Returns whether the column
- * changed. */
+/* Adds the column's counter, or finds its type if it was unknown. True: the column changed. */
 static bool add_column(struct sampler *sampler, const struct spec *spec, size_t at)
 {
     struct column *column = &spec->found[at];
@@ -334,8 +333,7 @@ static int by_identity(const void *a, const void *b)
     return first < second ? -1 : 1;
 }
 
-/* Gives rows with equal names, which PDH allows, different identities by their order. False: no
- * memory. */
+/* Rows may have equal names: gives them different identities, by their order. False: no memory. */
 static bool number_equal_rows(struct row *rows, size_t count)
 {
     struct row **order = malloc((count + 1) * sizeof *order);
@@ -561,8 +559,8 @@ static bool texts_due(struct source *source, struct spec *spec)
     return due;
 }
 
-/* Returns the status of a sample without data. If the machine cannot be reached, counters without
- * wildcards say so. */
+/* Returns the status of a sample without data. Counters without wildcards show if the machine
+ * cannot be reached. */
 static PDH_STATUS why_no_data(const struct source *source, struct spec **specs, size_t count,
                               PDH_STATUS status)
 {
@@ -737,7 +735,7 @@ bool wait_until(struct source *source, double due)
     return !stop;
 }
 
-/* Notes that a sample is begun (`now`), or with 0 that none is being taken. False: the sampler must
+/* Notes that a sample begins at `now`, or that none is being taken (0). False: the sampler must
  * end. */
 static bool note_begun(struct source *source, double now)
 {
@@ -756,7 +754,7 @@ static double interval_of(struct source *source)
     return seconds;
 }
 
-/* Finds out why a table has no rows, if that was asked. */
+/* Finds out why a table has no rows, if model_want was called for it. */
 static void find_reason(struct source *source, struct spec *spec)
 {
     char object[PDH_MAX_COUNTER_PATH], text[LAST_EVENT_SIZE];
@@ -794,7 +792,7 @@ static bool sample_machine(struct sampler *sampler)
     if (frame && !hand_over(sampler->source, frame))
         return false;
     note_begun(sampler->source, model_now());
-    /* the first rates do not wait for texts, either */
+    /* texts begin after the second sample, so that they do not delay the first rates */
     frame = failed || sampler->tick < 2 ? NULL : take_texts(sampler);
     return frame ? hand_over(sampler->source, frame) : note_begun(sampler->source, 0);
 }
@@ -836,8 +834,7 @@ static void end_with(struct source *source, PDH_STATUS status)
         hand_over(source, frame);
 }
 
-/* Counts the samples of a capture, because their number determines how many ticks share a place in
- * a series. */
+/* Counts the samples of a capture, from which follows how many ticks share a place in a series. */
 static bool measure_capture(struct source *source)
 {
     DWORD entries, size = sizeof(PDH_TIME_INFO);
@@ -858,7 +855,7 @@ static bool was_removed(struct source *source, const struct spec *spec)
     return removed;
 }
 
-/* The end of the capture, or a table without counters, is not an error. */
+/* True for the end of the capture and for a table without counters, which are no errors. */
 static bool is_end(const struct sampler *sampler, DWORD status)
 {
     return status == PDH_NO_MORE_DATA || (status == PDH_NO_DATA && sampler->sampled);
@@ -912,8 +909,8 @@ static struct frame *take_undamaged(struct sampler *sampler, struct spec *spec)
     return frame;
 }
 
-/* Adds the counters of the other tables, too, when the last table that is left is read and an
- * earlier one lost something: then each loss of the capture is counted once in this reading. */
+/* Called before the last table of a capture is read. If an earlier reading lost data, adds the
+ * counters of all tables to this reading, so that its report counts each loss once. */
 static void add_others(struct sampler *sampler)
 {
     PDH_HCOUNTER handle;

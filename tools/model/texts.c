@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows while they are collected: for each row the offsets in `data` of its name and of its
- * texts; 0: no text. */
+/* The rows while they are collected: for each row, where its name and its texts are in `data`; 0:
+ * no text. */
 struct collected {
     const struct spec *spec;
     size_t *offsets;

@@ -7,8 +7,7 @@
 enum { OBJECT, REQUESTS, RATE, FREE, HITS, HIT_RATE };
 
 /* clang-format off */
-/* The texts in each language. The object's name is not among them: it is the service's in every
- * language. */
+/* The texts in each language. The object's name is not one of them: it is always the service's. */
 static const struct example_text_row {
     int what;
     const char *word, *language, *name, *help;

@@ -163,8 +163,7 @@ static bool report_silence(const struct requested_object *wanted)
     return true;
 }
 
-/* Called when no name is similar: searches the explanations of objects and counters for the
- * word. */
+/* Searches the explanations of objects and counters for the word. Called if no name is similar. */
 static void report_explained(struct pcview *view, const char *word)
 {
     opl_object_view object = {0};

@@ -23,8 +23,8 @@ static void instances_word(const opl_object_view *object, char out[24])
         snprintf(out, 24, "%s", count == PERF_NO_INSTANCES ? "single" : "metadata");
 }
 
-/* Writes the value of the object's default counter, or of that counter of _Total, into the line, if
- * there is a value. */
+/* Writes the value of the object's default counter into the line; of several instances, that of
+ * _Total. */
 static void default_value(struct pcview *view, const opl_object_view *where, struct list_line *line)
 {
     struct view_object object;

@@ -163,8 +163,7 @@ static int take_option(struct pcview *view, const struct options *options, int i
     return EXIT_GOOD;
 }
 
-/* Checks the options for counter paths: PDH reads them, and has neither blocks nor definitions to
- * show. */
+/* Checks the options for counter paths, which PDH reads: there are no blocks or definitions. */
 static int check_paths(struct pcview *view, const struct options *options)
 {
     size_t paths = 0;

@@ -58,8 +58,7 @@ struct requested_object *find_requested(struct pcview *view, const opl_object_vi
                                         bool *ret_all);
 /* Reports on stderr what is missing and which names are similar. */
 void find_report(struct pcview *view);
-/* Reports on stderr instance patterns that matched nothing; false: at least one pattern matched
- * nothing. */
+/* Reports on stderr the instance patterns that matched nothing; false: there is such a pattern. */
 bool find_matched(const struct pcview *view);
 /* True if this instance is requested. */
 bool find_instance(struct requested_object *requested, const struct view_object *object,
@@ -75,8 +74,7 @@ struct registered {
 void registered_each(void (*each)(void *self, const struct registered *object), void *self);
 /* Writes the numbers of the objects of the service with this name; returns how many. */
 size_t registered_objects(const char *service, uint32_t *indices, size_t capacity);
-/* Finds the service that registers this object. False: no service, or the service's name does not
- * fit. */
+/* Finds the service that registers this object. False: there is none, or its name does not fit. */
 bool registered_by(uint32_t index, char *service, size_t capacity, bool *ret_enabled);
 
 /* ---- paths.c: counters by their paths ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds which service registers which objects, to distinguish an object without an answer from an
- * unknown one. */
+/* Finds the service of each registered object, so that an object without an answer is not taken for
+ * an unknown one. */
 #include "pcview.h"
 #include "../common/service.h"
 

@@ -36,7 +36,7 @@ static void grid_done(struct grid *grid)
     free(grid->labels);
 }
 
-/* Writes a value's text into its cell. A value that needs a second sample is printed raw, with an
+/* Writes a value's text into its cell. A value that needs a second sample: raw, with an
  * asterisk. */
 static void fill_cell(struct grid *grid, size_t row, size_t column)
 {

@@ -236,8 +236,7 @@ static bool is_same(const struct event *left, const struct event *right)
            !strcmp(left->text, right->text);
 }
 
-/* If the list has an equal event, increments that event's count; false: the list has no equal
- * event. */
+/* Increments the count of an equal event in the list; false: the list has no equal event. */
 static bool count_again(struct recent *list, size_t count, const struct event *event)
 {
     for (size_t i = 0; i < count; i++)

@@ -375,8 +375,8 @@ static void read_machines(struct window_options *options, struct text_list *list
     options->machine_count = list->count;
 }
 
-/* Finds the object, in a capture on each machine: those that lack it are left out. Returns an exit
- * code, after a message. */
+/* Finds the object. In a capture, finds it on each machine; machines that lack it are not shown.
+ * Returns an exit code, after a message if it is not 0. */
 static int find_objects(struct window_options *options)
 {
     const char *files = options->at ? NULL : options->files;

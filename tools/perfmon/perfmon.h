@@ -22,8 +22,8 @@ struct perfmon {
     const char **machines; /* names given with --machine */
     size_t machine_count;
     double seconds;  /* between samples */
-    LONGLONG at;     /* local time in 100 ns since 1601 that is shown; 0: now */
-    const char *set; /* the set that is shown then; NULL: not given */
+    LONGLONG at;     /* local time to show, in 100 ns since 1601; 0: now */
+    const char *set; /* the set to show at that time; NULL: not given */
     char **args;     /* names of services, or counter paths */
     size_t arg_count;
     int width;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfmon status as text: a line for each provider, then details of those that need attention
- * or were named. */
+/* perfmon status as text: a line for each provider, then details of those with problems or
+ * named. */
 #include "perfmon.h"
 
 #include "../common/status.h"
@@ -278,8 +278,7 @@ static void print_event(const struct status_page *page, const char *label,
     free(text);
 }
 
-/* Prints the copy of the last event in the registry, which every user may read. Used if the log is
- * not readable. */
+/* Prints the last event from its copy in the registry, for a user who may not read the log. */
 static void print_kept_event(const struct status_page *page, const opl_load_event *event)
 {
     char when[64], *text = NULL;

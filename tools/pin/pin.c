@@ -101,8 +101,7 @@ static int find_place(bool may_mount)
     return EXIT_GOOD;
 }
 
-/* Finds the group that may read the files; *ret -1: only root may read them. Returns an exit
- * code. */
+/* Finds the group that may read the files; *ret -1: root only. Returns an exit code. */
 static int find_group(const char *name, gid_t *ret)
 {
     const struct group *group = getgrnam(name ? name : BPF_GROUP);

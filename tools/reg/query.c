@@ -71,7 +71,7 @@ static char *path_below(const char *full, const char *name)
     return path;
 }
 
-/* Prints the subkey's name, or with /s what it has. */
+/* Prints the subkey's name; with /s its values and subkeys, too. */
 static LSTATUS show_below(struct showing *showing, HKEY key, const char *full, const char *name)
 {
     HKEY sub = NULL;

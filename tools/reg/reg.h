@@ -33,8 +33,7 @@ void key_close(HKEY key); /* closes a key of key_open, also a performance key */
 /* Prints "reg: KEY: what happened; what to do"; returns the status. */
 LSTATUS complain(const char *about, LSTATUS status);
 LSTATUS complain_elsewhere(const char *about);
-/* Asks the user at the terminal. Without a terminal the answer is no, and a hint names the option
- * `option`. */
+/* Asks the user at the terminal. Without a terminal the answer is no, with a hint at `option`. */
 bool confirmed(const char *question, const char *about, const char *option);
 
 /* ---- value.c ---- */

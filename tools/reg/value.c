@@ -166,8 +166,7 @@ static LSTATUS parse_bytes(const char *text, struct value *ret)
     return ERROR_SUCCESS;
 }
 
-/* Parses a multi-string: each separator becomes a terminator, and one more terminator ends the
- * list. */
+/* Parses a multi-string: each separator becomes a terminator; one more terminator ends the list. */
 static LSTATUS parse_multi(const char *text, const char *separator, struct value *ret)
 {
     size_t step = strlen(separator);

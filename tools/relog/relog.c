@@ -123,8 +123,7 @@ static int take_rename(struct relog *opts, const struct options *options)
     return text_list_add(&opts->renames, options->value) ? 0 : EXIT_FAILED;
 }
 
-/* Takes a plain word: after -c and --top, words with a backslash or "::" are paths; all others are
- * files. */
+/* Takes a plain word: after -c and --top, one with a backslash or "::" is a path; else a file. */
 static int take_word(struct relog *opts, const struct options *options, bool after_counter)
 {
     const char *word = options->value;

@@ -17,7 +17,7 @@ struct relog {
     struct text_list inputs;           /* captures to read; "-" is standard input */
     struct text_list wanted;           /* paths and patterns; if there are none: all counters */
     struct text_list renames;          /* "OLD=NEW" */
-    const struct sheet_format *format; /* NULL: by the extension of the output */
+    const struct sheet_format *format; /* NULL: chosen by the output's extension */
     bool binary;                       /* the output is a BLG */
     bool append, average, list, yes, follow, merge, summary;
     bool flows;          /* --follow of a pipe: stops at its end; each sample is written at once */
@@ -45,7 +45,7 @@ struct input_log {
 };
 /* Opens the captures and finds the counters. Returns an exit code; failures are reported. */
 int source_open(struct input_log *source, const struct relog *opts);
-/* Creates a query of the counters, within the requested times; again, if there is one already. */
+/* Creates the query of the counters and times; if there is one already, replaces it. */
 int source_add(struct input_log *source, const struct relog *opts);
 void source_close(struct input_log *source);
 /* Reads all samples, calls `take` (may be NULL) after each one, and reports what cannot be shown of
@@ -55,8 +55,8 @@ int source_read(struct input_log *source, const struct relog *opts, source_take 
                 void *context);
 /* Does this status mean the end of the capture? */
 bool source_ended(PDH_STATUS status);
-/* Reports a capture that ends in the middle of a sample, and data that was not shown; returns the
- * exit code. */
+/* Reports a sample that the capture's end cuts off, and data that was not shown. Returns an exit
+ * code. */
 int source_end(struct input_log *source);
 bool source_goes_on(struct input_log *source, PDH_STATUS status);
 /* Returns the kind of the file: "Binary", "CSV", "TSV", or "unknown". */
@@ -74,7 +74,7 @@ struct relog_report {
     unsigned long samples;
     struct relog_order {
         unsigned long read, backward, place; /* `place`: number of the first backward sample */
-        LONGLONG newest, least; /* time of the last sample that was read; lowest time */
+        LONGLONG newest, least; /* time of the last sample that was read; the earliest time */
         LONGLONG from, to;      /* the times before and after the first step backwards */
     } order;
 };

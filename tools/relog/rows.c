@@ -78,7 +78,7 @@ static bool is_momentary(PDH_HCOUNTER counter)
     return !(type & PERF_TYPE_ZERO) || type == PERF_RAW_FRACTION || type == PERF_LARGE_RAW_FRACTION;
 }
 
-/* Adds the sample's values to the sums. The weight of a value is the interval that ends with its
+/* Adds the sample's values to the sums. A value's weight is the interval that ends with its
  * sample. */
 static void add_to_means(struct sheet_rows *rows)
 {
@@ -192,8 +192,7 @@ static void join(struct sheet_rows *rows)
 
 /* ---- the samples ---- */
 
-/* Reads the next sample; with --follow waits for it at the end of the file. False: there are no
- * more samples. */
+/* Reads the next sample; with --follow waits for it at the file's end. False: there are no more. */
 static bool next(struct sheet_rows *rows, PDH_STATUS *ret_status)
 {
     struct pace pace;

@@ -94,8 +94,8 @@ static PDH_STATUS expand_path(struct input_log *source, const char *path)
     return status;
 }
 
-/* Adds a path that the user gave. A counter that exists but cannot be shown is reported, and counts
- * as missing. */
+/* Adds a path that the user gave. A counter that cannot be shown is reported, and counts as
+ * missing. */
 static PDH_STATUS take_path(struct input_log *source, const char *path)
 {
     PDH_STATUS status = expand_path(source, path);
@@ -128,8 +128,7 @@ static void take_wanted(struct input_log *source, const struct relog *opts)
             take_one(source, wanted->texts[i]);
 }
 
-/* Adds the path as it is shown: for each renaming OLD=NEW the first OLD in the path is replaced,
- * ignoring case. */
+/* Adds the path as it is shown: each OLD=NEW replaces the first OLD in the path, ignoring case. */
 static bool show(struct input_log *source, const char *path, const struct text_list *renames)
 {
     char text[2 * PDH_MAX_COUNTER_PATH], changed[2 * PDH_MAX_COUNTER_PATH];
@@ -149,8 +148,7 @@ static bool show(struct input_log *source, const char *path, const struct text_l
     return text_list_add(&source->shown, text);
 }
 
-/* Reports that no counters were found. For a capture that was cut off early, the position is
- * reported. */
+/* Reports that no counters were found; for a capture that was cut off early, the position, too. */
 static int complain_of_none(const struct input_log *source, const struct relog *opts)
 {
     const char *name = opts->inputs.texts[0];

@@ -208,7 +208,7 @@ static const char *path_of(const struct summary_line *line)
     return line->sides[line->sides[0] ? 0 : 1]->path;
 }
 
-/* By path; of equal paths that of the first capture comes first. */
+/* Sorts by path; of equal paths, the first capture's line comes first. */
 static int compare_paths(const void *one, const void *other)
 {
     const struct summary_line *left = one, *right = other;
@@ -221,8 +221,7 @@ static int rank(double number)
     return isnan(number) ? 0 : isinf(number) ? 2 : 1;
 }
 
-/* The largest relative difference first, then the largest difference; lines without a difference
- * come last. */
+/* Sorts by relative difference, then by difference, largest first; lines without one come last. */
 static int compare_lines(const void *one, const void *other)
 {
     const struct summary_line *left = one, *right = other;
@@ -287,8 +286,8 @@ static void put_number(FILE *out, double number, bool signed_number)
     fprintf(out, " %11s", text);
 }
 
-/* Draws the course of a counter: a block for each part of the time, from the lowest to the highest
- * of the parts' averages; a blank where there is no value. */
+/* Draws a counter's course: for each part of the time a block, whose height shows the part's
+ * average between the lowest and the highest of these averages; a blank if there is no value. */
 static void put_cells(const struct printer *printer, const double *cells)
 {
     static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",

@@ -54,7 +54,7 @@ static int compare_counters(const void *one, const void *other)
     return order ? order : (left->column > right->column) - (left->column < right->column);
 }
 
-/* The counters in the order of the capture, each with its largest average first. */
+/* Sorts by counter, in the capture's order; in each counter the largest average first. */
 static int compare_averages(const void *one, const void *other)
 {
     const struct candidate *left = one, *right = other;

@@ -19,7 +19,7 @@ static bool pdh_is_enough(const struct relog *opts)
     return opts->binary || (!terminal && opts->format->capture && plain);
 }
 
-/* Reads the times of the written lines, which differ from the times in their counters. */
+/* Reads the first and last time of the written lines. Their counters may have other times. */
 static void read_span(PDH_HLOG log, struct relog_report *report)
 {
     PDH_TIME_INFO span = {0};
@@ -33,8 +33,7 @@ static void read_span(PDH_HLOG log, struct relog_report *report)
     report->samples = span.SampleCount;
 }
 
-/* Returns the last time in the capture to append to; 0: the capture does not exist yet, or has no
- * samples. */
+/* Returns the last time in the capture to append to; 0: no such capture yet, or no samples. */
 static LONGLONG latest_time(const char *output)
 {
     struct stat facts;
@@ -56,7 +55,7 @@ static void warn_of_overlap(const struct relog *opts, LONGLONG latest, LONGLONG 
             text_seen(opts->output), appended, before);
 }
 
-/* Is the status a system error? Only writing returns these; PDH's own statuses are greater. */
+/* True for system errors, which only writing returns; PDH's own statuses are larger numbers. */
 static bool is_writing(PDH_STATUS status)
 {
     return (DWORD)status <= 0xffff;

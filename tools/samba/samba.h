@@ -20,8 +20,8 @@ struct samba {
     bool has_unit, has_shim, has_drop_in, is_ours, is_this_shim;
     bool is_live;  /* systemd runs, and the root is this system */
     bool is_built; /* the library is in a build folder that the environment names */
-    /* a process of the unit has loaded the library (without systemd: any process); always false for
-     * another root */
+    /* a process of the unit has loaded the library (without systemd: any process); false: another
+     * root */
     bool is_loaded;
     /* unknown whether the library is loaded: smbd belongs to root, this program does not */
     bool is_hidden;
@@ -41,8 +41,7 @@ const char *samba_firewall(const struct samba *samba);
 int samba_run(char *const *arguments, char *output, unsigned capacity);
 
 /* ---- change.c ---- */
-/* enable and disable return exit codes. Each step is printed and done, or only printed
- * (--dry-run). */
+/* enable and disable print each step and do it, or with --dry-run only print. Return exit codes. */
 int samba_enable(const struct samba *samba, bool dry, bool now);
 int samba_disable(const struct samba *samba, bool dry, bool now);
 

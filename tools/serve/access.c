@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may ask. A link carries a secret that works once, within minutes; the page exchanges it for
- * the secret of a session, which it sends with every request. Host, Origin and Sec-Fetch-Site keep
- * away pages of other sites in the same browser, also those that have let their own name stand for
- * this machine's address (DNS rebinding).
+ * Which requests are allowed. A link carries a secret that works once, for a few minutes. The page
+ * exchanges it for the secret of a session and sends that with every request. The headers Host,
+ * Origin and Sec-Fetch-Site are checked to refuse pages of other sites in the same browser, even if
+ * a site's name leads to this machine's address (DNS rebinding).
  */
 #include "serve.h"
 
@@ -21,7 +21,7 @@ enum { LINK_SECONDS = 300, SESSION_SECONDS = 12 * 3600, USER_LINKS_MOST = 8 };
 struct secret {
     char text[SECRET_SIZE + 1]; /* "": the place is free */
     time_t until;
-    uid_t user; /* who asked for the link */
+    uid_t user; /* the user who requested the link */
 };
 
 struct access {
@@ -56,7 +56,7 @@ void access_free(struct access *access)
 
 /* ---- secrets ---- */
 
-/* Compares all bytes, so that the time says nothing about how many are right. */
+/* Compares all bytes, so that the duration does not show how many of them are right. */
 static bool is_equal(const char *secret, const char *given)
 {
     unsigned different = 0;
@@ -65,8 +65,8 @@ static bool is_equal(const char *secret, const char *given)
     return !different;
 }
 
-/* Looks at all secrets of the list for the same reason. Returns the valid one that equals `given`,
- * NULL: there is none. */
+/* Returns the valid secret that equals `given`; NULL: there is none. Always compares all secrets,
+ * so that the duration does not show where it is. */
 static struct secret *find(struct secret *list, size_t count, const char *given)
 {
     struct secret *found = NULL;
@@ -79,7 +79,8 @@ static struct secret *find(struct secret *list, size_t count, const char *given)
     return found;
 }
 
-/* Makes a new secret of 256 random bits in a free place, or in that of one that has expired. */
+/* Makes a secret of 256 random bits, in a free place of the list, or in that of an expired secret.
+ * NULL: the list is full, or there are no random bits. */
 static struct secret *add(struct secret *list, size_t count, uid_t user, time_t seconds)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -139,7 +140,7 @@ bool access_valid(struct access *access, const struct request *request)
 
 /* ---- requests ---- */
 
-/* The user's groups of this moment, which may have changed since the process began. */
+/* True if the user is in the group now: groups may have changed since the user's process began. */
 static bool in_group(uid_t user, gid_t group)
 {
     gid_t groups[256];
@@ -160,8 +161,8 @@ bool access_may_link(const struct access *access, const struct request *request)
                               in_group(request->user, access->group));
 }
 
-/* Is `host` one of ours? A port may follow: a forwarded connection, such as that of ssh -L, may
- * have any. */
+/* True if `host` is a name of this server. Any port may follow, as ssh -L may forward another
+ * one. */
 static bool is_host(const struct access *access, const char *host)
 {
     static const char *const own[] = {"127.0.0.1", "localhost", "[::1]", NULL};
@@ -177,7 +178,7 @@ static bool is_host(const struct access *access, const char *host)
     return false;
 }
 
-/* True if the request comes from our own page, or from no page. */
+/* True if the request comes from our own page, or from a program that is no browser. */
 static bool is_own_origin(const struct request *request, const char *host)
 {
     const char *origin = request_header(request, "Origin");

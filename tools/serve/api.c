@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which request gets what: docs/serve.md. */
+/* Answers requests by their paths; docs/serve.md describes them. */
 #include "serve.h"
 
 #include "../common/json.h"
@@ -16,7 +16,7 @@ static void fail(struct reply *reply, enum http_status status, const char *why)
     fputs(why, reply->out);
 }
 
-/* `address` NULL: not of interest. */
+/* `address` NULL: the reply has no address. */
 static void write_secret(struct reply *reply, const char *secret, const char *address)
 {
     struct json json = {.out = reply->out, .flat = true};
@@ -129,7 +129,7 @@ static void write_instances(struct json *json, const struct catalogue_object *ob
     json_close(json, ']');
 }
 
-/* All objects that have been read so far; `complete` says whether these are all. */
+/* Answers with all objects that have been read so far; `complete`: these are all. */
 static void answer_objects(struct server *server, const struct request *request,
                            struct reply *reply)
 {
@@ -199,7 +199,7 @@ static void answer_live(struct server *server, const struct request *request, st
         fail(reply, HTTP_BAD, why);
 }
 
-/* The page's files are no secret, and so need no session. */
+/* Answers with a file of the page. These are no secret, so no session is needed. False: no file. */
 static bool answer_file(const struct request *request, struct reply *reply)
 {
     static const char *const types[][2] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HTTP by libmicrohttpd, in the only thread: its epoll descriptor is one of those that the loop
- * waits for. A stream is a response without end; while nothing is to be sent, its connection is
- * suspended.
+ * HTTP by libmicrohttpd, in the program's only thread. The loop also waits for libmicrohttpd's
+ * epoll descriptor. A stream is a response without end; its connection is suspended while there is
+ * nothing to send.
  */
 #include "serve.h"
 
@@ -16,9 +16,9 @@
 enum {
     CONNECTIONS_MOST = 256,
     BODY_MOST = 256 << 10,
-    HEAD_MEMORY = 32 << 10, /* of a connection, for its request's head */
-    STREAM_MOST = 4 << 20,  /* bytes that wait for a viewer who reads slowly */
-    REQUEST_SECONDS = 20    /* a connection without a complete request for so long is closed */
+    HEAD_MEMORY = 32 << 10, /* bytes for the head of a connection's request */
+    STREAM_MOST = 4 << 20,  /* bytes that may wait for a slow viewer */
+    REQUEST_SECONDS = 20    /* so long a request may be incomplete */
 };
 
 struct stream {
@@ -30,15 +30,15 @@ struct stream {
     void *viewer;
 };
 
-/* One connection, in a list of all. */
+/* A connection; `next` is the next one in the list of all connections. */
 struct peer {
     struct peer *next, **link;
     struct MHD_Connection *connection;
-    time_t complete; /* when it was opened, or its last request was complete */
+    time_t complete; /* when the last request was complete; before it, when it was opened */
     bool streams;
 };
 
-/* What is kept of a request while its body arrives. */
+/* A request, kept while its body arrives. */
 struct pending {
     struct request request;
     char *body;
@@ -113,7 +113,8 @@ bool stream_write(struct stream *stream, const char *text, size_t size)
     return true;
 }
 
-/* Called by libmicrohttpd when the viewer's socket can take more. */
+/* Called by libmicrohttpd when the viewer's socket accepts more bytes. Returns how many are
+ * sent. */
 static ssize_t send_more(void *context, uint64_t position, char *buffer, size_t most)
 {
     struct stream *stream = context;
@@ -187,8 +188,7 @@ static struct peer *peer_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
-/* Sends `why` as one line of text, and ends the connection: what is left of the request is not
- * read. */
+/* Answers with the text `why` and ends the connection without reading the rest of the request. */
 static enum MHD_Result refuse(struct MHD_Connection *connection, enum http_status status,
                               const char *why)
 {
@@ -252,8 +252,7 @@ static bool fill_user(struct request *request, const struct http *http,
     return true;
 }
 
-/* Libmicrohttpd calls this with the head of a request, with each piece of its body, and at its
- * end. */
+/* Called by libmicrohttpd with a request's head, with each piece of its body, and at its end. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *size, void **kept)
@@ -277,7 +276,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         char *body = request->size + *size > BODY_MOST
                          ? NULL
                          : realloc(pending->body, request->size + *size + 1);
-        if (!body) /* in the middle of a body there is no other way to refuse it */
+        if (!body) /* in the middle of a body, only closing is possible */
             return MHD_NO;
         memcpy(body + request->size, data, *size);
         pending->body = body;
@@ -325,8 +324,8 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     }
 }
 
-/* Closes connections that have sent no complete request for too long: libmicrohttpd's own limit
- * starts anew with every byte. */
+/* Closes connections whose request is incomplete for too long. libmicrohttpd's own time limit is no
+ * help: it starts anew with every byte. */
 static void close_slow(const struct http *http)
 {
     time_t now = seconds_now();
@@ -392,6 +391,6 @@ void http_run(struct http *http)
     close_slow(http);
     do {
         before = http->count;
-        MHD_run(http->daemon); /* begins by listening again if a connection has made place */
+        MHD_run(http->daemon); /* also listens again, if there were too many */
     } while (http->count < before);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What viewers watch. Viewers with the same list of counters share a table of the model, and each
- * sample of it is written once as text, which goes to all of them. Without viewers nothing is
- * sampled; the last hour of a table stays for an hour.
+ * What viewers watch. Viewers with the same list of counters share a table of the model. Each
+ * sample of the table is made into text once and sent to all of them. Without viewers there are no
+ * samples. A table without viewers is kept for an hour, with its histories.
  */
 #include "serve.h"
 
@@ -19,15 +19,15 @@ enum {
     VIEWER_TABLES_MOST = 64,
     PATHS_MOST = 64, /* of a table */
     KEEP_SECONDS = 3600,
-    ALIVE_SECONDS = 10 /* how often a stream without samples shows that it lives */
+    ALIVE_SECONDS = 10 /* interval of signs of life in a stream without samples */
 };
 
 struct watched {
-    char *key; /* the lines of the viewers' lists */
+    char *key; /* those lines of the viewers' lists that make up this table */
     unsigned table;
     bool history;
     size_t viewers;
-    double unwatched; /* since when it has no viewer */
+    double unwatched; /* time since which it has had no viewer */
     uint64_t tick;    /* of the sample in `rows` */
     char *rows, *columns;
     size_t rows_size, columns_size;
@@ -39,10 +39,10 @@ struct viewer {
     struct live *live;
     struct stream *stream;
     struct watched *tables[VIEWER_TABLES_MOST];
-    unsigned versions[VIEWER_TABLES_MOST]; /* of the columns that were sent; 0: none */
+    unsigned versions[VIEWER_TABLES_MOST]; /* versions of the columns that were sent; 0: none */
     uint64_t ticks[VIEWER_TABLES_MOST];
     size_t count;
-    uint64_t lost; /* texts that found no space, because the viewer reads too slowly */
+    uint64_t lost; /* number of texts not sent, because the viewer reads too slowly */
     enum model_state state;
     bool state_sent;
     double sent;
@@ -55,7 +55,7 @@ struct live {
     struct watched *tables[TABLES_MOST];
     size_t count;
     struct viewer *viewers;
-    struct view_names names; /* English titles, by which the unit of a counter is known */
+    struct view_names names; /* English titles, which show a counter's unit */
 };
 
 struct live *live_new(const char *machine, double seconds)
@@ -133,8 +133,7 @@ static void remove_table(struct live *live, size_t at)
     live->tables[at] = live->tables[--live->count];
 }
 
-/* Removes tables that no viewer has watched for an hour; the oldest one anyway if there are too
- * many. */
+/* Removes tables that had no viewer for an hour; with too many tables, also the oldest of these. */
 static void remove_unwatched(struct live *live)
 {
     size_t oldest = SIZE_MAX;
@@ -151,8 +150,8 @@ static void remove_unwatched(struct live *live)
         remove_table(live, oldest);
 }
 
-/* Returns the table for the lines of `key`, a new one if there is none yet; NULL: there are too
- * many, or there is no memory. */
+/* Returns the table for the lines `key`; if there is none, makes it. NULL: too many tables, or no
+ * memory. */
 static struct watched *watch(struct live *live, const char *key, size_t length)
 {
     const char *paths[PATHS_MOST];
@@ -183,7 +182,7 @@ failed:
     return NULL;
 }
 
-/* Adds to the viewer the table of the lines from `list` to `end`. */
+/* Adds to the viewer a table of the lines from `list` to `end`. Returns why not; NULL: added. */
 static const char *add_table(struct viewer *viewer, const char *list, const char *end)
 {
     struct watched *watched =
@@ -197,7 +196,8 @@ static const char *add_table(struct viewer *viewer, const char *list, const char
     return NULL;
 }
 
-/* Lines with the same beginning up to the counter, one after the other, are one table. */
+/* Adds tables for a list of paths: successive paths that differ only in the counter are one table.
+ * Returns what is wrong; NULL: nothing. */
 static const char *add_tables(struct viewer *viewer, const char *list)
 {
     const char *begin = list, *why = NULL;
@@ -260,7 +260,7 @@ void live_end(struct viewer *viewer)
 
 /* ---- samples as text ---- */
 
-/* Milliseconds since 1970, as JavaScript has them. */
+/* Converts a time to milliseconds since 1970, which JavaScript uses. */
 static int64_t javascript_time(int64_t time)
 {
     return time / 10000 - 11644473600000;
@@ -300,7 +300,7 @@ static void write_cells(struct json *json, const struct table *table, size_t row
     json_close(json, ']');
 }
 
-/* Why cells have no value: [row, column, status] for each of them. */
+/* Writes [row, column, status] for each cell without a value. */
 static void write_reasons(struct json *json, const struct table *table)
 {
     json_open(json, "reasons", '[');
@@ -320,7 +320,7 @@ static void write_reasons(struct json *json, const struct table *table)
 
 static void write_identity(struct json *json, uint64_t identity)
 {
-    char text[17]; /* a number of JavaScript has 53 bits only */
+    char text[17]; /* JavaScript's numbers have only 53 bits */
     snprintf(text, sizeof text, "%llx", (unsigned long long)identity);
     json_string(json, NULL, text);
 }
@@ -346,8 +346,8 @@ static void write_rows(struct json *json, const struct live *live, const struct 
     json_integer(json, "forgotten", (int64_t)table->forgotten);
 }
 
-/* An event is one line "data: {...}" and an empty one. What is written here begins after the number
- * of the viewer's table. Replaces *text; without memory *text stays. Returns whether it changed. */
+/* Writes the rest of an event, which is one line "data: {...}" and an empty line: what follows the
+ * number of the viewer's table. It replaces *text. False: it is the same as *text, or no memory. */
 static bool replace(char **text, size_t *size,
                     void (*write)(struct json *, const struct live *, const struct table *),
                     const struct live *live, const struct table *table)
@@ -384,7 +384,7 @@ static void update_texts(const struct live *live, struct watched *watched)
 
 /* ---- histories ---- */
 
-struct steps { /* the ticks of a history that are sent: some together, then each alone */
+struct steps { /* the ticks to send of a history: before `fine` in groups, then one by one */
     uint64_t begin, fine, end;
 };
 
@@ -452,7 +452,7 @@ static void write_history(struct json *json, const struct live *live, const stru
 
 /* ---- viewers ---- */
 
-/* False: the text is lost, because there was no space. */
+/* Sends the event `head` + `text`. False: it is lost, because the stream has no space. */
 static bool send(struct viewer *viewer, const char *head, const char *text, size_t size)
 {
     size_t length = strlen(head);
@@ -468,7 +468,7 @@ static bool send(struct viewer *viewer, const char *head, const char *text, size
     return good;
 }
 
-/* Sends what changed of a table since the viewer got it last. */
+/* Sends a table's columns and rows, if the viewer does not have them yet. */
 static void send_table(struct viewer *viewer, size_t at)
 {
     const struct watched *watched = viewer->tables[at];

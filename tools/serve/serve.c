@@ -121,7 +121,7 @@ static int open_signals(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, NULL); /* before threads begin, which inherit it */
+    sigprocmask(SIG_BLOCK, &set, NULL); /* before threads are made, which inherit it */
     signal(SIGPIPE, SIG_IGN);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }

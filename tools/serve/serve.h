@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openperflib-serve: what perfmon shows, for a browser. docs/serve.md describes its requests.
+ * openperflib-serve: shows in a browser what perfmon shows. docs/serve.md describes the requests.
  *
  * serve.c   options and the loop of the only thread
  *
  * listen.c  sockets, opened here or by systemd
  *
- * http.c    the only part that knows libmicrohttpd: requests, responses, streams
+ * http.c    the only part that uses libmicrohttpd: requests, responses, streams
  *
- * access.c  who may ask: secrets, Host and Origin, the user at the other end of a Unix socket
+ * access.c  which requests are allowed: secrets, Host and Origin, the user of a Unix socket
  *
- * api.c     which request gets what
+ * api.c     answers each request
  *
  * rights.c  what this user may not read
  *
@@ -45,36 +45,35 @@ enum http_status {
 struct connection; /* libmicrohttpd's */
 struct request {
     const char *method, *path; /* path: without the query */
-    const char *body;          /* ended by a zero that `size` does not count */
+    const char *body;          /* `size` bytes, and a zero after them */
     size_t size;
-    bool local; /* the connection is that of a Unix socket, and `user` is known */
-    uid_t user; /* who is at its other end */
+    bool local; /* the connection is a Unix socket, so `user` and `process` are known */
+    uid_t user; /* the user at the other end */
     pid_t process;
     struct connection *connection;
 };
-/* Returns the value of a header of the request, or of a word of its query ("?name=value"); NULL:
- * there is none. */
+/* Return the value of a header, or of a word in the query "?name=value"; NULL: there is none. */
 const char *request_header(const struct request *request, const char *name);
 const char *request_word(const struct request *request, const char *name);
 
 /* A response is a text that was written to `out`, or a stream of texts. */
-struct stream; /* one viewer's events that were not sent yet */
-/* Adds to the stream; false: the viewer reads too slowly, and nothing was added. */
+struct stream; /* the events that wait to be sent to one viewer */
+/* Adds a text to the stream. False: too many bytes wait for the viewer; nothing was added. */
 bool stream_write(struct stream *stream, const char *text, size_t size);
 struct reply {
     enum http_status status;
     const char *type;  /* such as "application/json"; NULL: no content */
     const char *retry; /* seconds for Retry-After; NULL: none */
     FILE *out;         /* where the content is written */
-    const char *fixed; /* content that is always valid, instead of what is in `out` */
+    const char *fixed; /* constant content, used instead of `out`; NULL: none */
     size_t fixed_size;
-    void *viewer;    /* not NULL: the response is a stream of events for this viewer */
-    const char *tag; /* ETag; NULL: none. The content must not be stored */
+    void *viewer;    /* the viewer that gets a stream of events; NULL: no stream */
+    const char *tag; /* the header ETag; NULL: none, and browsers must not store the content */
 };
-/* What http.c calls. `early` looks at the head of a request before its body is read: it returns
- * HTTP_GOOD, or the status with which the request is refused, and the reason in *ret_why. `answer`
- * answers a complete request. `begin` gives a viewer its stream, `end` tells that the viewer is
- * gone: the stream must not be used any more. */
+/* Functions that http.c calls. `early` checks a request's head before its body is read: returns
+ * HTTP_GOOD, or the status of the refusal with the reason in *ret_why. `answer` answers a complete
+ * request. `begin` gives a viewer its stream; `end` says that the viewer is gone and that its
+ * stream must not be used any more. */
 struct http_calls {
     enum http_status (*early)(void *context, const struct request *request, const char **ret_why);
     void (*answer)(void *context, const struct request *request, struct reply *reply);
@@ -83,11 +82,11 @@ struct http_calls {
     void *context;
 };
 struct http;
-/* Serves connections of a listening socket. NULL: no memory or descriptors. */
+/* Serves the connections of a listening socket. NULL: no memory, or no descriptors. */
 struct http *http_new(int listener, bool local, const struct http_calls *calls);
 void http_free(struct http *http);
-/* For the loop: the descriptor that becomes readable, the time in ms after which http_run must be
- * called (-1: none), and the call itself. */
+/* For the main loop: the descriptor to wait for, the ms after which http_run must be called anyway
+ * (-1: no limit), and the function that handles what has arrived. */
 int http_descriptor(const struct http *http);
 int http_wait(const struct http *http);
 void http_run(struct http *http);
@@ -96,35 +95,36 @@ void http_run(struct http *http);
 
 enum { SECRET_SIZE = 43, SESSIONS_MOST = 256, LINKS_MOST = 64 };
 struct access;
-/* `hosts`: names by which the page may be addressed beside those of this machine's loopback, ended
- * by NULL. `group`: members of this group may ask for links on the Unix socket, as the daemon's
- * own user and root may; (gid_t)-1: none. */
+/* `hosts`: names that requests may use in addition to localhost and its addresses, ended by NULL.
+ * `group`: its members may get links on the Unix socket, like root and the server's own user;
+ * (gid_t)-1: no group. */
 struct access *access_new(const char *const *hosts, gid_t group);
 void access_free(struct access *access);
-/* May a request with this head be answered? (The secret only of paths below /api/.) */
+/* Checks a request's head; returns HTTP_GOOD, or the status of the refusal. Only paths below /api/
+ * need a secret. */
 enum http_status access_check(struct access *access, const struct request *request,
                               const char **ret_why);
-/* Makes a secret that can be used once, in the next minutes, for a session. False: too many are
- * open, of this user or in all. */
+/* Makes the secret of a link, which can be exchanged once, within minutes, for a session. False:
+ * too many links are open, of this user or in all. */
 bool access_link(struct access *access, uid_t user, char secret[static SECRET_SIZE + 1]);
 bool access_may_link(const struct access *access, const struct request *request);
-/* Exchanges the link's secret of the request for that of a session, which lasts 12 hours. */
+/* Exchanges the secret of a link, in the request, for that of a session, which lasts 12 hours. */
 bool access_session(struct access *access, const struct request *request,
                     char secret[static SECRET_SIZE + 1]);
-/* True if the request's session has not ended. */
+/* True if the request has the secret of a session that has not ended. */
 bool access_valid(struct access *access, const struct request *request);
 
 /* ---- live.c ---- */
 
 struct live;
-/* `machine` NULL: this machine. NULL: no memory or no thread. */
+/* Makes the model of the machine (NULL: this one). Returns NULL: no memory or no thread. */
 struct live *live_new(const char *machine, double seconds);
 void live_free(struct live *live);
 int live_descriptor(const struct live *live);
 /* Takes over new samples and sends them to the viewers. */
 void live_run(struct live *live);
-/* Makes a viewer of the counters in a list: a path in each line, without machine. Before it, "="
- * asks for raw values, "+" for its past, "@" for texts. NULL: *ret_why has the reason. */
+/* Makes a viewer of a list of counters: a path in each line, without machine. A path that begins
+ * with "=" has raw values, with "+" a history, with "@" texts. NULL: *ret_why has the reason. */
 struct viewer;
 struct viewer *live_viewer(struct live *live, const char *list, const char **ret_why);
 void live_begin(struct viewer *viewer, struct stream *stream);

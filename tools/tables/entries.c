@@ -53,8 +53,7 @@ static bool complain(const char *library, const char *object, const char *name, 
     return false;
 }
 
-/* Reports two entries with one index; returns false. `last` is the highest index in use: those
- * after it are free. */
+/* Reports two entries with one index; returns false. `last`: the highest index in use. */
 static bool complain_of_two(const char *library, const struct table_entry *second, DWORD last)
 {
     fprintf(stderr,

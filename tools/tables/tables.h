@@ -41,8 +41,7 @@ struct old {
     struct old_language *languages;
     size_t language_count;
 };
-/* Reads the file. False, after a message: the file cannot be read, or is not UTF-8. A missing file
- * counts as empty. */
+/* Reads the file; a missing file is empty. False, after a message: not readable, or no UTF-8. */
 bool old_read(const char *path, struct old *ret);
 void old_add_language(struct old *old, const char *id, const char *comment);
 void old_add_text(struct old *old, const char *symbol, const char *language, bool help,

@@ -74,8 +74,7 @@ static int miss(struct counters *counters, const char *path, PDH_STATUS status)
     return counters->exit_code;
 }
 
-/* Writes the whole path as the user wrote it. A path in the notation for shells is written as PDH
- * writes it. */
+/* Writes the whole path as the user wrote it; one in the notation for shells, as PDH writes it. */
 static void spell(const struct counters *counters, PDH_HCOUNTER handle, const char *path, char *ret,
                   size_t size)
 {
@@ -89,8 +88,7 @@ static void spell(const struct counters *counters, PDH_HCOUNTER handle, const ch
     free(info);
 }
 
-/* If the counter is a text, prints a note that it has no number, but only once: more notes would
- * hide the values. */
+/* If the counter is a text, notes once that it has no number: more notes would hide the values. */
 static void note_text(struct counters *counters, PDH_HCOUNTER handle)
 {
     PDH_STATUS status;
@@ -172,7 +170,7 @@ static char *expand(const char *path, DWORD flags, PDH_STATUS *ret_status)
     return NULL;
 }
 
-/* In CSV and TSV the columns are fixed; the other formats have the instances of each sample. */
+/* True if the columns change with each sample. In CSV and TSV they are fixed. */
 static bool columns_live(const struct typeperf *opts)
 {
     return !opts->format->capture || opts->format->capture == PDH_LOG_TYPE_BINARY;
@@ -197,8 +195,7 @@ static int add_pattern(struct counters *counters, const char *path, const struct
 
 /* ---- all counters ---- */
 
-/* Connects to the machines of all paths at the same time, so that adding a counter does not
- * wait. */
+/* Connects to the machines of all paths at the same time, so that adding a counter is fast. */
 static void connect_machines(struct counters *counters, const struct typeperf *opts)
 {
     char *path;

@@ -106,7 +106,7 @@ static PDH_FMT_COUNTERVALUE_ITEM_A *items_of(PDH_HCOUNTER counter, DWORD *ret_co
     return NULL;
 }
 
-/* A name, and how many of the instances before have it. */
+/* An instance's name, and how many instances before it have the same name. */
 struct namesake {
     const char *name;
     unsigned long before;
@@ -123,8 +123,8 @@ static void keep_namesake(void *namesake)
     (void)namesake; /* an array owns it */
 }
 
-/* Adds the cell of an instance: its path is that of the wildcard with the name in its brackets, and
- * #1 after the name of the second instance of a name. */
+/* Adds the cell of an instance. Its path is the wildcard's with the instance's name in brackets;
+ * the second instance of a name has #1 after it. */
 static bool add_instance(struct cells *cells, const char *pattern, const struct namesake *instance,
                          const PDH_FMT_COUNTERVALUE *value, bool totals)
 {

@@ -33,8 +33,8 @@ struct counters {
     PDH_HQUERY query;
     PDH_HCOUNTER *handles;
     struct counter_state {
-        bool seen; /* it had a value, or was found by a wildcard */
-        bool wild; /* a wildcard whose instances are those of each sample */
+        bool seen; /* the counter had a value, or was found by a wildcard */
+        bool wild; /* a wildcard, which has the instances of each sample */
     } * states;    /* one for each handle */
     size_t wild_count;
     struct text_list paths; /* paths as the user wrote them, with machine; one for each handle */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unlodctr: removes what lodctr loaded for a service. The exit code is the Win32 code of the
- * first error, or 0. */
+/* unlodctr: removes what lodctr loaded for a service. The exit code is a Win32 code: 0, or the
+ * first error. */
 #include "../common/json.h"
 #include "../common/last-event.h"
 #include "../common/options.h"
@@ -79,8 +79,7 @@ static bool is_loaded(const char *name)
     return loaded;
 }
 
-/* Removes a service. Without write access, a missing service is reported as missing, not as a lack
- * of rights. */
+/* Removes a service. If it does not exist, says that, even without write access. */
 static DWORD look_and_remove(const struct unlodctr *opts, const char *service, opl_load_result *ret)
 {
     opl_load_options look = opts->options;
@@ -183,8 +182,7 @@ static int refuse(const struct options *options, const char *why)
     return ERROR_INVALID_PARAMETER;
 }
 
-/* Reads the command line. Returns 0 to continue (or to end if there are no services), else the exit
- * code. */
+/* Reads the command line. Returns 0 to continue (or end, without services), else the exit code. */
 static int read_options(struct unlodctr *opts, int argc, char **argv)
 {
     struct options options;

@@ -70,8 +70,7 @@ static void keep_fault(struct view_snapshot *snapshot)
     }
 }
 
-/* Prepares the block of a file that was cut off: zeros replace the missing bytes, and the walk ends
- * before the zeros. */
+/* Prepares the block of a file that was cut off: appends zeros, and the walk ends before them. */
 static opl_block_fault begin_cut_off(struct view_snapshot *snapshot)
 {
     PERF_DATA_BLOCK header;

@@ -24,8 +24,7 @@ bool text_begin(void)
     return ellipsis_is_utf8;
 }
 
-/* Decodes one character: its length in bytes (at least 1) and its code; an invalid byte is
- * U+FFFD. */
+/* Decodes a character: its length in bytes (at least 1) and its code; an invalid byte: U+FFFD. */
 static size_t character(const char *text, wchar_t *ret)
 {
     mbstate_t state = {0};

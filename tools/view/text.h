@@ -17,8 +17,7 @@ int text_width(const char *text);
 /* Is the character one of C0, DEL, C1 or bidirectional? Such control characters change more than
  * their cell. */
 bool text_steers(wchar_t code);
-/* Copies a text with control characters made visible (\n, \e, \x7f), because names are third-party
- * data. */
+/* Copies a text with control characters made visible (\n, \e, \x7f): names may contain anything. */
 void text_clean(const char *text, char *out, size_t capacity);
 void text_put(FILE *out, const char *text); /* prints what text_clean makes */
 /* Return the text with control characters made visible, valid until the eighth next call: text_seen

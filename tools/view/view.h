@@ -46,8 +46,7 @@ void names_done(struct view_names *names);
 /* Returns the title in the chosen language, else in English; NULL: the index has no title. */
 const char *names_title(const struct view_names *names, uint32_t index);
 const char *names_english(const struct view_names *names, uint32_t index);
-/* Returns the explanation of an index; the table of explanations is read at the first call. NULL:
- * there is none. */
+/* Returns an index's explanation; NULL: none. The first call reads the table of explanations. */
 const char *names_help(struct view_names *names, uint32_t index);
 /* Is the chosen language not installed? Then titles are English. */
 bool names_fell_back(const struct view_names *names);
@@ -80,8 +79,7 @@ LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
 int snapshot_read(struct view_snapshot *snapshot, const char *path);
 int snapshot_save(const struct view_snapshot *snapshot, const char *path);
-/* Prepares the block; false: nothing in it can be read. A truncated block is read up to where its
- * bytes end. */
+/* Prepares the block, a truncated one up to its last byte. False: nothing in it can be read. */
 bool snapshot_begin(struct view_snapshot *snapshot);
 /* Like the iterators of block.h, but they keep the first fault, and end where the bytes end. */
 bool snapshot_next_object(struct view_snapshot *snapshot, opl_object_view *object);
@@ -102,8 +100,7 @@ struct view_counter {
     const char *title; /* never NULL */
     char number[16];   /* "#12345", which replaces a missing title */
 };
-/* Sets type and unit of a counter with the title index `title_index`; `english`, its English title,
- * may be NULL. */
+/* Sets type and unit of a counter by its title index and its English title (NULL: unknown). */
 void view_describe(struct view_counter *counter, uint32_t title_index, const char *english);
 struct view_instance {
     opl_instance_view now, before;

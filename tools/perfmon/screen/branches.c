@@ -33,7 +33,7 @@ size_t branches_walk(const struct branch *branches, size_t first, struct place *
 
 void branch_prefix(unsigned depth, uint64_t bars, bool utf8, int width, char *ret, size_t capacity)
 {
-    /* outer levels that do not fit are left out */
+    /* if the name column is too narrow, the outermost levels are not drawn */
     unsigned most = width > NAME_WIDTH ? (unsigned)(width - NAME_WIDTH) / INDENT : 0;
     unsigned level = depth > most ? depth - most : 0;
     size_t used = 0;
@@ -117,8 +117,8 @@ static int compare_parents(const void *left, const void *right, void *names)
     return order ? order : (l > r) - (l < r);
 }
 
-/* Makes headings for parents that are no instances of the object. The parent of a heading is for
- * now the position of its first child. `order`: memory for positions. */
+/* Makes headings for parents that are no instances of the object. Until link_names, a heading's
+ * parent is the position of its first child. `order`: memory for positions. */
 static void add_headings(const char *const *names, size_t count, struct branch *branches,
                          size_t *order)
 {
@@ -136,8 +136,8 @@ static void add_headings(const char *const *names, size_t count, struct branch *
     }
 }
 
-/* Links the instances to their parents in the order of the names, each heading at the place of its
- * first child. Returns the first root. */
+/* Links the instances to their parents in the order of the names; a heading comes where its first
+ * child would. Returns the first root. */
 static size_t link_names(struct branch *branches, size_t count)
 {
     size_t first = NOWHERE;

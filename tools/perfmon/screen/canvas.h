@@ -18,7 +18,7 @@ enum style {
     STYLE_GOOD,
     STYLE_WARN,
     STYLE_BAD,
-    STYLE_BAR, /* the top and the bottom line */
+    STYLE_BAR, /* the top line and the bottom line of the screen */
     STYLE_SELECTED,
     STYLE_LINE, /* this style and those after it, LINE_STYLES in all, are for lines of a chart */
     LINE_STYLES = 8,
@@ -40,9 +40,8 @@ struct canvas {
 /* Makes the canvas empty and of this size; false: no memory. */
 bool canvas_begin(struct canvas *canvas, int rows, int columns);
 void canvas_done(struct canvas *canvas);
-/* Writes at most `width` columns; a text that does not fit ends with an ellipsis. Control
- * characters are made visible. Outside the canvas nothing is written. Returns the columns that were
- * written. */
+/* Writes at most `width` columns; a longer text ends with an ellipsis. Control characters are made
+ * visible. Outside the canvas nothing is written. Returns the number of columns written. */
 int canvas_text(struct canvas *canvas, int row, int column, int width, enum style style,
                 const char *text);
 /* Like canvas_text, but the text ends at the right end of the `width` columns. */
@@ -54,8 +53,7 @@ int canvas_print(struct canvas *canvas, int row, int column, int width, enum sty
 void canvas_put(struct canvas *canvas, int row, int column, enum style style, wchar_t character);
 /* Gives `width` cells a style, without changing their text. */
 void canvas_style(struct canvas *canvas, int row, int column, int width, enum style style);
-/* Writes a text in several lines, broken between words; returns the number of lines that were
- * used. */
+/* Writes a text in several lines, broken between words; returns the number of lines written. */
 int canvas_wrap(struct canvas *canvas, int row, int column, int width, int lines, enum style style,
                 const char *text);
 /* Returns the character that bars of this style are made of. */

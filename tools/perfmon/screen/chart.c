@@ -23,7 +23,7 @@ enum {
     DOT_ROWS = 4,
     DOT_COLUMNS = 2,
     TIME_WIDTH = 20,
-    MOST_DISTANCE = 30000000 /* in 100 ns: between the samples of two machines at one time */
+    MOST_DISTANCE = 30000000 /* 100 ns: largest distance of two machines' samples of one time */
 };
 enum mode { MODE_LINES, MODE_BARS, MODE_REPORT };
 /* the columns of the legend, by which it can be sorted; BY_ORDER: as the counters were added */
@@ -33,7 +33,7 @@ static const int zooms[] = {1, 2, 5, 10, 30, 60};
 /* A line of the chart: one instance of one counter. */
 struct line {
     const struct table *table;
-    const char *text; /* of a text counter, which has a row in the legend, but is not drawn */
+    const char *text; /* the text of a text counter, which is not drawn; NULL: a number */
     const struct history *history;
     int scale;
     struct span span; /* summary of the values in the ticks that are shown */
@@ -55,7 +55,7 @@ struct chart {
     unsigned *tables;
     size_t table_count;
     struct line lines[LINES_MOST];
-    struct history texts[LINES_MOST]; /* of lines that are texts: only names and identities */
+    struct history texts[LINES_MOST]; /* for lines that are texts: only names and identities */
     size_t count, left_out;
     struct hidden *hidden;
     size_t hidden_count;
@@ -134,7 +134,7 @@ bool chart_path(const struct chart *chart, size_t at, char *ret, size_t capacity
 
 /* ---- ticks ---- */
 
-/* Returns the tick of another source that was taken at the same time as a tick of the chart. */
+/* Returns the tick of another source that was taken nearest to the time of a tick of the chart. */
 static uint64_t tick_there(const struct chart *chart, size_t source, uint64_t tick)
 {
     if (source == chart->source)
@@ -152,7 +152,7 @@ static void span_of(const struct chart *chart, const struct table *table,
                            ? 0
                            : model_time(chart->model, chart->source, from) -
                                  model_time(chart->model, table->source, last);
-    if (distance > MOST_DISTANCE) /* it was not sampled then: a gap */
+    if (distance > MOST_DISTANCE) /* the other source has no sample of that time: a gap */
         first = last = 0;
     model_span(history, 0, first, last + 1, ret);
 }
@@ -179,7 +179,7 @@ static uint64_t newest_tick(const struct chart *chart)
     return source.tick;
 }
 
-/* Chooses the source of the chart's ticks: that of the first counter, if it answers. */
+/* Chooses the source whose ticks the chart shows: that of the first counter, if it has samples. */
 static void choose_source(struct chart *chart, struct model_source *ret)
 {
     chart->source = 0;
@@ -230,8 +230,7 @@ static double value_of(const struct line *line, enum sort column)
     return values[column];
 }
 
-/* Compares by a column of the legend: the largest value first unless the order is turned, unknown
- * ones last. */
+/* Compares by a column of the legend: largest first unless the order is turned; unknown last. */
 static int compare_columns(const void *left, const void *right, void *context)
 {
     const struct chart *chart = context;
@@ -311,7 +310,7 @@ static const struct history **visible_histories(struct chart *chart, const struc
     return visible;
 }
 
-/* Watches a counter as text, if it turned out to be one. Returns its table. */
+/* Returns the table of a counter. If the counter turned out to be a text, watches it as text. */
 static const struct table *find_table(struct chart *chart, size_t at)
 {
     const struct table *table = model_table(chart->model, chart->tables[at]);
@@ -348,7 +347,7 @@ static void find_texts(struct chart *chart, const struct table *table)
     }
 }
 
-/* Finds the chart's lines; if there are too many, the first ones, so that they stay the same. */
+/* Finds the chart's lines; of too many, always the same first ones. */
 static void find_lines(struct chart *chart)
 {
     chart->count = chart->left_out = 0;
@@ -554,7 +553,7 @@ static void put_value(struct canvas *canvas, int row, int column, int width, dou
         text_duration(number, text);
     else if (time)
         snprintf(text, sizeof text, "%.6f", number);
-    else { /* not more digits than the history has of a value, about seven */
+    else { /* no more digits than the history stores: about seven */
         double size = fabs(number);
         int decimals = size < 1e4 ? 3 : size < 1e5 ? 2 : size < 1e6 ? 1 : 0;
         snprintf(text, sizeof text, "%.*f", decimals, number);
@@ -654,7 +653,7 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
         draw_legend_line(chart, canvas, row, name, i);
 }
 
-/* Writes why a counter has no values: its machine is away, or as text_reason. */
+/* Writes why a counter has no values: its machine is unreachable, or what text_reason finds. */
 static void reason_of(const struct chart *chart, const struct table *table, char why[REASON_SIZE])
 {
     struct model_source source;
@@ -738,8 +737,8 @@ static void show_hidden(struct chart *chart, struct window *window)
     chart->hidden_count = 0;
 }
 
-/* Hides the selected line if its counter's path has a pattern; show_hidden shows it again. Returns
- * false if nothing was hidden. */
+/* Hides the selected line, if its counter's path is a pattern; show_hidden shows it again. False:
+ * it was not hidden. */
 static bool hide_selected(struct chart *chart, struct window *window)
 {
     const struct line *line = &chart->lines[chart->cursor.at];
@@ -748,7 +747,7 @@ static bool hide_selected(struct chart *chart, struct window *window)
         return false;
     const char *pattern = line->table->columns[0].path;
     line_path(chart, line, path, sizeof path);
-    const char *end = strstr(path, pattern); /* the machine may be before it */
+    const char *end = strstr(path, pattern); /* the path may begin with a machine */
     if (end && !strcmp(end, pattern))
         return false;
     struct hidden *hidden =
@@ -821,8 +820,7 @@ static void remove_selected(struct chart *chart, struct window *window)
     chart->count = 0;
 }
 
-/* Changes the zoom. A larger number in `zooms` shows a smaller part of a capture, but a longer time
- * of a machine. */
+/* Changes the zoom. A larger number in `zooms` shows less of a capture, but more of a machine. */
 static void change_zoom(struct chart *chart, bool nearer)
 {
     struct model_source source;

@@ -12,7 +12,7 @@
 
 enum { GERMAN, RUSSIAN, TRANSLATED, OWN = -1, SUBKEY_SIZE = 96, PRIMARY = 0x3ff };
 
-/* putenv keeps these texts themselves, so nothing is freed while another thread reads them. */
+/* putenv uses these variables themselves; they are never freed, so other threads may read them. */
 static char environment[128] = "LC_ALL=";
 static char english[] = "LC_ALL=en_US.UTF-8", german[] = "LC_ALL=de_DE.UTF-8";
 static char spanish[] = "LC_ALL=es_ES.UTF-8", french[] = "LC_ALL=fr_FR.UTF-8";

@@ -58,8 +58,7 @@ const char *machine_title(const struct machine *machine)
     return host;
 }
 
-/* Writes what the machine's tasks wait for, or why nothing is known about the machine. Returns the
- * style of the text. */
+/* Writes what the machine's tasks wait for, or why that is unknown. Returns the text's style. */
 static enum style describe(const struct machine *machine, const struct model *model, char *ret,
                            size_t capacity)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A set at one time: what was or was not recorded then, and the keys that go to another time. */
+/* A set at one time: texts about what was recorded then, and the keys that go to another time. */
 #include "screen.h"
 
 #include "../perfmon.h"
@@ -71,7 +71,7 @@ bool moment_text(const struct window *window, char *ret, size_t capacity)
     return true;
 }
 
-/* Returns the time of the first alert after `time`, as the model has times; 0: there is none. */
+/* Returns the time of the first alert after `time`, in 100 ns since 1601, UTC; 0: there is none. */
 static int64_t next_alert(int64_t time)
 {
     struct event_log log;

@@ -35,7 +35,7 @@ struct line {
     unsigned copy;            /* number of rows before this one with the same name */
     double number;            /* value of the counter by which the lines are sorted */
     const char *const *texts; /* texts of the row; NULL: none (yet) */
-    struct place place;       /* in the tree; `heading`: only a parent, of the instance `name` */
+    struct place place;       /* in the tree; a heading is a parent of the instance `name` */
 };
 
 struct object {
@@ -247,7 +247,8 @@ static void choose_lines(struct object *object)
     object->count = kept;
 }
 
-/* Writes the line's name as in paths, such as "name#2"; of a heading, a pattern of its children. */
+/* Writes the line's name as in paths, such as "name#2"; for a heading, a pattern of its
+ * children. */
 static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
 {
     if (line->place.heading)
@@ -278,8 +279,8 @@ static size_t counter_titled(const struct object *object, DWORD index)
     return NOWHERE;
 }
 
-/* Writes for each line "parent/own": its name or, if the object's counters tell the numbers of
- * processes and of their parents, these numbers. Returns true if they are numbers. */
+/* Writes "parent/own" for each line: its name; or, if the object has counters for them, the number
+ * of the parent process and its own number. Returns true if they are numbers. */
 static bool tree_names(const struct object *object, struct text_list *ret)
 {
     enum { ID_PROCESS = 784, CREATING_PROCESS_ID = 1410 }; /* numbers of the counters' titles */
@@ -325,8 +326,7 @@ static void tree_lines(struct object *object)
     text_list_done(&names);
 }
 
-/* Makes the lines from the rows of the table of numbers; if that table is missing, of the table of
- * texts. */
+/* Makes the lines from the rows of the table of numbers; without that table, from the texts. */
 static void make_lines(struct object *object)
 {
     bool single = object->of->single;
@@ -399,7 +399,8 @@ static int fit_width(struct object *object, size_t counter, size_t rows)
     return object->widths[counter] = width < COLUMN_MOST ? width : COLUMN_MOST;
 }
 
-/* Sets object->end: the columns from object->first up to it fit. Texts in the last may be cut. */
+/* Sets object->end: the columns from object->first up to it fit; text in the last one may be
+ * cut. */
 static void find_end(struct object *object, int name, int columns, size_t rows)
 {
     object->end = object->first;
@@ -424,8 +425,7 @@ static void fit_columns(struct object *object, int name, int columns, size_t row
     }
 }
 
-/* Draws the titles of the columns, whose last lines are in the same row. Returns the number of
- * rows. */
+/* Draws the titles of the columns, aligned at their last lines. Returns the number of rows. */
 static int draw_titles(struct object *object, struct canvas *canvas, int row, int name)
 {
     char lines[TITLE_LINES][TITLE_SIZE];
@@ -499,8 +499,7 @@ static void draw_counter(const struct object *object, struct canvas *canvas, int
         canvas_text(canvas, row, name + VALUE + 3, TYPE_WIDTH, STYLE_WEAK, type_name(of));
 }
 
-/* Returns the counter that is explained and that Enter adds to the chart; NULL: none is
- * selected. */
+/* Returns the counter that is explained, and that Enter adds to the chart; NULL: none. */
 static const struct catalogue_counter *focus_of(const struct object *object)
 {
     if (object->of->single)

@@ -16,10 +16,10 @@ enum { LINE = 640, LINES_MOST = 256 };
 
 struct plain {
     char now[LINES_MOST][LINE], printed[LINES_MOST][LINE];
-    size_t count, next; /* next: the line that is compared first, so that every line has its turn */
+    size_t count, next; /* the line to compare first, so that every line gets its turn */
 };
 
-/* Adds the lines of a machine: what holds it up, the used shares. */
+/* Adds a machine's lines: what its tasks wait for, and the used shares of processors and memory. */
 static void describe_machine(struct plain *plain, const struct window *window,
                              const struct machine *machine)
 {

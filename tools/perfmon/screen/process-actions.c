@@ -93,8 +93,7 @@ static void add_marked(struct processes *processes)
     }
 }
 
-/* Finds the processes that get the signal or priority. False: no process gets it, and a message
- * says why. */
+/* Finds the processes that get the signal or priority. False, with a message: there are none. */
 static bool choose_targets(struct processes *processes, struct window *window)
 {
     const struct line *line = line_selected(processes);
@@ -120,8 +119,7 @@ static bool choose_targets(struct processes *processes, struct window *window)
 
 /* ---- questions and results ---- */
 
-/* Writes the question. The names of the processes are at its end, because many names may not all
- * fit. */
+/* Writes the question. Its last part is the names of the processes, as many may not all fit. */
 static void put_question(const struct actions *actions, struct window *window)
 {
     const struct target *first = actions->targets;
@@ -185,8 +183,8 @@ static int set_nice(const struct target *target, int nice)
     return error || born_of(target->pid) == target->born ? error : ESRCH;
 }
 
-/* Sends the signal `number`, or sets the nice value to `number` if the question was about nice
- * values. */
+/* Sends the signal `number`; if the question was about nice values, sets the nice value
+ * `number`. */
 static void act(struct actions *actions, int number, struct window *window)
 {
     char what[32];

@@ -18,8 +18,8 @@ enum { LABEL = 15, VALUE = 11, MOST_COLUMNS = 60, CHART_ROWS = 3, PAGE_ROWS = 80
 enum { HISTORIES = 8 };
 
 /* clang-format off */
-/* Two tables: of Process V2, and of Process IO, because Process has the bytes read and written only
- * if this user may read those of all processes. */
+/* Two tables: Process V2; and Process IO, because Process has the bytes read and written only if
+ * this user may read them of all processes. */
 enum { OWN, IO, TABLES };
 enum { OWN_COUNT = 8, IO_COUNT = 4, COUNTERS = OWN_COUNT + IO_COUNT };
 static const struct {
@@ -201,7 +201,7 @@ static void find_histories(const struct processes *processes, struct details *de
             model_histories(processes->model, details->tables[t], &count);
         for (size_t i = 0; i < count && used < HISTORIES; i++) {
             if (!all[i] || all[i]->born > details->tick)
-                continue; /* another process has got the number since */
+                continue; /* this history is that of another process, which has the number now */
             if (t == IO)
                 model_span(all[i], IO_COUNT, all[i]->seen, all[i]->seen + 1, &number);
             if (number.last == (float)details->values[PID])

@@ -100,8 +100,7 @@ static bool is_shown(const struct processes *processes, struct line *lines,
     return false;
 }
 
-/* Links the lines that are shown to their parents, in the order of the lines; returns the position
- * of the first root. */
+/* Links the lines that are shown to their parents, in the lines' order; returns the first root. */
 static size_t link_lines(const struct processes *processes, struct line *lines,
                          struct branch *links)
 {

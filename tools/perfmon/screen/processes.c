@@ -235,7 +235,7 @@ static void take_ended(struct processes *processes, const struct table *table)
     }
     int64_t now = model_time(processes->model, processes->source, table->tick);
     int64_t before = model_time(processes->model, processes->source, taken);
-    /* processes that ended meanwhile are not known */
+    /* after missed samples: processes may have ended unseen */
     bool rested = taken && taken + MOST_MISSED < table->tick;
     ended_take(processes->ended, processes->lines, processes->line_count,
                before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
@@ -412,7 +412,8 @@ static const char *path_end(const char *path, int width)
     return end;
 }
 
-/* Returns a text of the line. If space is little, a command line loses its program's folder. */
+/* Returns a text of the line. If it is too wide, a command line is shown without its program's
+ * folder. */
 static const char *text_in(const struct line *line, size_t id, int width)
 {
     const char *text = text_of(line, id), *end = text + strcspn(text, " ");
@@ -420,8 +421,8 @@ static const char *text_in(const struct line *line, size_t id, int width)
     return id == COMMAND && width < PROGRAM_ONLY && *text != '[' && last ? last + 1 : text;
 }
 
-/* Writes the name of a container, in which systemd has escaped characters such as '-' as \\x2d; or
- * the host's name for the processes that are in none. */
+/* Writes the container's name without systemd's escapes, such as \\x2d for '-'; for processes
+ * outside of containers, the host's name. */
 static void container_text(const struct processes *processes, const struct line *line, char *ret,
                            size_t capacity)
 {
@@ -444,7 +445,7 @@ static void container_text(const struct processes *processes, const struct line 
     ret[used] = 0;
 }
 
-/* Writes the line's name, of a control group its end. */
+/* Writes the line's name; of a control group that is too long, its end. */
 static void name_text(const struct processes *processes, const struct line *line, int width,
                       char *ret, size_t capacity)
 {
@@ -525,8 +526,8 @@ void processes_view(struct processes *processes, struct canvas *canvas, int row,
 
 /* ---- settings and keys ---- */
 
-/* Watches the table of limits only for the groupings that show limits, because reading them takes
- * long. */
+/* Watches the table of limits only if the groups shown have limits, because reading them is
+ * slow. */
 static void watch_limits(struct processes *processes)
 {
     bool wanted = processes->grouping >= BY_UNIT;
@@ -647,8 +648,7 @@ static void toggle_tree(struct processes *processes)
     processes->other.ascending = ascending;
 }
 
-/* Makes the selection follow the process in the selected row. After Home the cursor stays in the
- * top row instead. */
+/* Makes the selection follow the process in the selected row, or after Home stay in the top row. */
 static void follow(struct processes *processes, int key)
 {
     bool any = key != KEY_HOME && processes->cursor.at < processes->line_count;

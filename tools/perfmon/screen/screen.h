@@ -54,8 +54,7 @@ enum {
 /* Starts to use the terminal. False: this terminal cannot be used; a message was printed. */
 bool terminal_begin(bool colours);
 void terminal_end(void);
-/* Sets the colours; `colour_blind`: those that people with any kind of colour blindness can
- * distinguish. */
+/* Sets the colours; `colour_blind`: those that people with any colour blindness can distinguish. */
 void terminal_palette(bool colour_blind);
 /* Returns the signal that ends the program; 0: none. */
 int terminal_signal(void);
@@ -64,8 +63,7 @@ bool terminal_slow(void);
 void terminal_size(int *ret_rows, int *ret_columns);
 /* Makes the next canvas be sent as a whole, because something else wrote to the terminal. */
 void terminal_redraw(void);
-/* Asks the terminal to copy the text to the clipboard (OSC 52); many terminals, but not all, do
- * so. */
+/* Asks the terminal to copy the text to the clipboard (OSC 52). Some terminals ignore this. */
 void terminal_copy(const char *text);
 /* Shows the canvas, unless earlier output still waits to be sent. */
 void terminal_show(const struct canvas *canvas);
@@ -80,7 +78,7 @@ void terminal_click(int *ret_row, int *ret_column);
 const char *local(const char *text) __attribute__((format_arg(1)));
 /* Finds the user's language. Own texts are in it only if the terminal shows more than ASCII. */
 void language_begin(bool utf8);
-/* Makes language_set safe while other threads run; called before there are any. */
+/* Called before there are other threads, so that language_set is safe while they run. */
 void language_prepare(void);
 /* Sets the language, a value of SET_LANGUAGE, for what is read from now on. */
 void language_set(int language, bool utf8);
@@ -116,8 +114,7 @@ struct cursor {
 bool cursor_key(struct cursor *cursor, int key);
 /* True if the key is Enter, or a click on the selected row. */
 bool cursor_enter(const struct cursor *cursor, int key);
-/* Sets the number of rows, and the number of rows on the screen; keeps the selected row on the
- * screen. */
+/* Sets the number of rows, in all and on the screen; keeps the selected row on the screen. */
 void cursor_fit(struct cursor *cursor, size_t count, size_t page);
 struct field {
     char text[64];
@@ -132,10 +129,10 @@ bool field_search_key(struct field *field, int key);
 #define NOWHERE ((size_t)-1)
 struct branch {
     size_t parent, child, next; /* positions of the parent, the first child and the next sibling */
-    bool kept;                  /* of processes: the filter matches this one or one below it */
+    bool kept;                  /* processes: the filter matches this one or one below it */
 };
 struct place {
-    size_t at; /* position of the branch; of a heading, that of its first child */
+    size_t at; /* position of the branch; for a heading, that of its first child */
     unsigned depth;
     /* bit n: the ancestor of depth n, or the branch itself, is followed by a sibling */
     uint64_t bars;
@@ -143,8 +140,8 @@ struct place {
 };
 /* Writes the places of a tree from the root `first` on; returns their number. */
 size_t branches_walk(const struct branch *branches, size_t first, struct place *ret);
-/* Puts instances below their parents, in the order of the names, and with `headings` makes headings
- * for parents that are no instances. Returns the number of places, which are to be freed; 0: no
+/* Puts instances below their parents, in the order of the names; with `headings` also makes
+ * headings for parents that are no instances. Returns the number of places, to be freed; 0: no
  * memory. */
 size_t branches_of_names(const char *const *names, size_t count, bool headings, struct place **ret);
 /* Writes the lines of the tree that stand before a name in a column of this width. */
@@ -208,7 +205,7 @@ struct settings_view {
 /* The list of the sets of logman, and the program that runs: logman, or perfmon open. */
 struct sets_view {
     bool open;
-    struct field name; /* of a new set, while it is typed */
+    struct field name; /* the name of a new set, while it is typed */
     struct text_list rows;
     struct cursor cursor;
     enum sets_purpose { SETS_QUERY, SETS_CHANGE, SETS_PAGE } purpose;
@@ -237,7 +234,7 @@ struct window {
     int view; /* the view that is shown: VIEW_OVERVIEW and so on */
     /* for each view: the column after its name in the bottom line; 0: not shown */
     int view_ends[VIEWS];
-    size_t loss_hidden; /* length of the text of a capture's losses that the last key has hidden */
+    size_t loss_hidden; /* size of the text about losses that the last key has hidden */
     char message[2048]; /* message in the bottom line until the next key */
 };
 
@@ -247,16 +244,14 @@ void overview_free(struct overview *overview);
 bool overview_ready(const struct overview *overview);
 /* Draws from `row` on; returns the row after the last row used. */
 int overview_draw(const struct overview *overview, struct canvas *canvas, int row, int last);
-/* Writes the sentence that says what the machine's tasks wait for; overview_rule is the rule for
- * it. */
+/* Writes the sentence that says what the machine's tasks wait for. overview_rule: its rule. */
 void overview_verdict(const struct overview *overview, char *ret, size_t capacity);
 extern const char overview_rule[];
-/* Returns why the last sample failed: the status of a counter, if one failed, else that of the
- * whole query. */
+/* Returns why the last sample failed: the status of a counter, else that of the whole query. */
 PDH_STATUS overview_problem(const struct overview *overview);
 /* Gets the used shares of processors and memory in percent; NaN: unknown. */
 void overview_shares(const struct overview *overview, double *ret_processors, double *ret_memory);
-/* Writes what is known of "up 3:05, load 0.50, 250 processes, 2.9 GHz, 45 C". */
+/* Writes those facts that are known, such as "up 3:05, load 0.50, 250 processes, 2.9 GHz, 45 C". */
 void overview_facts(const struct overview *overview, char *ret, size_t capacity);
 
 struct processes *processes_new(struct model *model, size_t source);
@@ -278,8 +273,7 @@ void processes_view(struct processes *processes, struct canvas *canvas, int row,
 const char *processes_problem(const struct processes *processes);
 /* Returns the list's filter while the list is shown; an empty one otherwise. */
 const struct field *processes_filter(const struct processes *processes);
-/* Handles a key, and may write a message for the bottom line. False: the key has no meaning
- * here. */
+/* Handles a key, and may write a message for the bottom line. False: the key means nothing here. */
 bool processes_key(struct processes *processes, int key, struct window *window);
 
 /* `named`: the machine is shown before each path. */
@@ -317,8 +311,7 @@ const struct field *object_filter(const struct object *object);
 bool object_key(struct object *object, int key, struct window *window);
 /* True once the first sample with rates has arrived. */
 bool object_ready(const struct object *object);
-/* Prints the whole table, one part of the columns after the other if they do not fit side by side.
- * False: no memory. */
+/* Prints the whole table; columns that do not fit side by side follow below. False: no memory. */
 bool object_print(struct object *object, bool utf8, int columns, FILE *out);
 
 /* Draws the list of selections. False: the list is not open, so nothing was drawn. */
@@ -334,16 +327,16 @@ struct config_file {
     FILE *file;
     char path[CONFIG_PATH_SIZE], partial[CONFIG_PATH_SIZE + 8];
 };
-/* Begins to write a file, which only the user may read, under another name, so that it is never
- * incomplete; config_end gives it its name. False: errno is the reason, and nothing has changed. */
+/* Begins to write a file that only the user may read. It has another name until config_end, so that
+ * a file with this name is always complete. False: errno is the reason, and nothing has changed. */
 bool config_begin(struct config_file *file, const char *path);
 bool config_end(struct config_file *file);
 
 /* ---- settings.c ---- */
-/* Changes the settings that the user's file has. Writes into `problem` what is wrong with the file;
- * "": nothing. */
+/* Reads the user's file into `settings`. Writes into `problem` what is wrong with it; "":
+ * nothing. */
 void settings_read(struct settings *settings, char *problem, size_t capacity);
-/* Saves what has changed; prints why it could not be saved. */
+/* Saves the settings that changed; if that fails, prints the reason. */
 void settings_write(const struct settings *before, const struct settings *now);
 void settings_draw(struct settings_view *view, const struct settings *settings,
                    struct canvas *canvas, int row, int last);
@@ -351,8 +344,8 @@ void settings_draw(struct settings_view *view, const struct settings *settings,
 bool settings_key(struct settings_view *view, struct settings *settings, int key);
 
 /* ---- moment.c ---- */
-/* Writes why there are no values at the time that is shown, or what is between it and the time
- * before. False: nothing. */
+/* Writes why there are no values at the time that is shown, or what lies between that time and the
+ * previous one. False: there is nothing to write. */
 bool moment_text(const struct window *window, char *ret, size_t capacity);
 /* Handles a key that goes to another time. */
 bool moment_key(struct window *window, int key);
@@ -374,9 +367,9 @@ struct window_options;
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
                    const struct window_options *options, bool views);
 void machine_end(struct machine *machine);
-/* Frees what has names of counters in the language of before. */
+/* Frees the views that show names of counters, because the language has changed. */
 void machine_forget(struct machine *machine);
-/* Returns the machine's name, or that of the capture or of this host. */
+/* Returns the machine's name, the capture's, or for this machine the host's. */
 const char *machine_title(const struct machine *machine);
 void machines_draw(struct window *window, struct canvas *canvas, int row, int last);
 bool machines_key(struct window *window, int key);
@@ -396,7 +389,8 @@ void window_append(struct window *window, const char *format, ...)
 double window_seconds(double seconds, bool shorter);
 /* Adds a counter to the chart, for the machine in the path or else the machine that is shown. */
 bool window_add_counter(struct window *window, const char *path);
-/* Adds a counter that was chosen, with `all` for all machines, and says so. */
+/* Adds a chosen counter to the chart (`all`: for all machines), with a message in the bottom
+ * line. */
 void window_choose_counter(struct window *window, const char *path, bool all);
 /* Shows the table of the object `of`. */
 void window_open_object(struct window *window, const struct catalogue_object *of,
@@ -405,7 +399,7 @@ struct window_options {
     const char **machines; /* names of machines; an element NULL: this machine */
     size_t machine_count;  /* number of machines, at least 1 */
     const char *files;     /* NULL: live */
-    int64_t at;            /* `files` is a set to be shown at this local time; 0: it is not */
+    int64_t at;            /* `files` is a set, shown at this local time; 0: it is no set */
     char **paths;          /* counters to chart */
     size_t path_count;
     struct catalogue **objects; /* for each machine the object whose table is shown; NULL: none */
@@ -415,8 +409,8 @@ struct window_options {
     bool colours, utf8, braille, plain;
     bool chart; /* the chart is shown first */
 };
-/* Runs perfmon until the user ends it, on a terminal or with `plain` as lines of text. Returns an
- * exit code. */
+/* Runs perfmon on a terminal, or with `plain` as lines of text, to its end. Returns an exit
+ * code. */
 int window_run(const struct window_options *options);
 /* Prints as text: the charted counters as a report, the table of the object, or the first view. */
 int window_snapshot(const struct window_options *options, int columns);

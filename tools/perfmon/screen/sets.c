@@ -82,7 +82,7 @@ static void read_list(struct sets_view *sets)
             text_list_add(&sets->rows, row);
 }
 
-/* Shows what logman said on one line: its errors, or else that it is done. */
+/* Shows logman's output as one line: its errors, or that it was successful. */
 static void take_answer(struct window *window, int state)
 {
     struct sets_view *sets = &window->sets;
@@ -166,7 +166,7 @@ bool sets_draw(struct window *window, struct canvas *canvas, int row, int last)
     return true;
 }
 
-/* Starts the selected set, or stops it. */
+/* Starts the selected set; if it runs, stops it. */
 static void change_selected(struct window *window)
 {
     const char *row = window->sets.rows.texts[window->sets.cursor.at], *end = row;

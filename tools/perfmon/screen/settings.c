@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What perfmon's keys have set, in $XDG_CONFIG_HOME/openperflib/perfmon.conf: lines "name = value".
- * At the end perfmon writes the lines of what has changed since it began, and keeps all others as
- * they are: also comments, and lines that it does not understand.
+ * When perfmon ends, it writes the lines of the settings that have changed since its start. It
+ * keeps all other lines, also comments and lines that it does not understand.
  */
 #include "screen.h"
 
@@ -52,7 +52,7 @@ static const struct {
 
 /* ---- lines ---- */
 
-/* Reads a value; false: it is none of this setting. */
+/* Reads a value; false: this setting cannot have it. */
 static bool read_value(int row, const char *text, double *ret)
 {
     char *end;
@@ -155,7 +155,7 @@ void settings_read(struct settings *settings, char *problem, size_t capacity)
     free(text);
 }
 
-/* Writes the old text with the lines of what has changed. */
+/* Writes the text of the old file, with new lines for the settings that have changed. */
 static void write_lines(FILE *file, const char *text, const struct settings *before,
                         const struct settings *now)
 {
@@ -188,7 +188,7 @@ void settings_write(const struct settings *before, const struct settings *now)
     if (!memcmp(before, now, sizeof *now))
         return;
     bool good = settings_path(path);
-    /* a link, as in a folder of such files that is kept elsewhere, stays a link */
+    /* if the file is a link, the file to which it leads is replaced, not the link */
     if (good && realpath(path, real) && strlen(real) < sizeof path)
         strcpy(path, real);
     char *text = good ? read_file(path) : NULL;

@@ -26,8 +26,8 @@ static struct termios before;
 static SCREEN *screen;
 static MEVENT mouse;
 
-/* Discards output that the terminal does not accept, and ends its stop by Ctrl+S: perfmon must be
- * able to end. All of it is allowed in a handler of signals. */
+/* Discards the output that the terminal does not accept, and continues a terminal that Ctrl+S
+ * stopped, so that perfmon can end. These functions are allowed in a signal handler. */
 static void release_output(void)
 {
     struct termios now;
@@ -38,7 +38,7 @@ static void release_output(void)
     tcflush(STDOUT_FILENO, TCOFLUSH);
 }
 
-/* A frame may be waiting in ncurses, which would go on waiting after the signal. */
+/* Also releases the output: ncurses may wait in the middle of a frame, even after the signal. */
 static void note_signal(int number)
 {
     ending = number;
@@ -64,7 +64,7 @@ static void handle_signals(void (*handler)(int))
         sigaction(signals[i], &action, NULL);
 }
 
-/* Every line of a chart has a mark, too. */
+/* Colours alone need not distinguish the lines of a chart: each has a mark, too. */
 void terminal_palette(bool colour_blind)
 {
     static const struct {
@@ -109,16 +109,14 @@ static void begin_styles(bool colours)
     terminal_palette(false);
 }
 
-/* True if the terminal can move the cursor. newterm also accepts terminals that cannot, such as
- * "dumb". */
+/* True if the terminal can move the cursor: newterm also accepts some that cannot, like "dumb". */
 static bool can_move(void)
 {
     char *cup = tigetstr("cup");
     return cup && cup != (char *)-1;
 }
 
-/* Defines Home and End as other terminals send them, because TERM may name another terminal than
- * the real one. */
+/* Defines Home and End as other terminals send them, because TERM may name the wrong terminal. */
 static void define_others(void)
 {
     static const struct {
@@ -294,7 +292,7 @@ int terminal_key(int descriptor, int milliseconds)
     wint_t key;
     int kind = get_wch(&key);
     if (kind == ERR && !ending && !wait_for_input(descriptor, milliseconds, &kind, &key))
-        ending = ending ? ending : SIGHUP; /* the terminal is gone, perhaps before its signal */
+        ending = ending ? ending : SIGHUP; /* the terminal is gone; SIGHUP may come later */
     if (ending)
         return TERMINAL_END;
     if (kind == KEY_CODE_YES && key == KEY_MOUSE)

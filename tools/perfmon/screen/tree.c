@@ -17,7 +17,7 @@ enum { NOTHING = -1 };
 /* A row of the tree: an object, one of its counters, or one of the instances for that counter. */
 struct node {
     int object, counter, instance;
-    /* of an instance: its place in the tree; `heading`: only a parent, of the instance */
+    /* for an instance: its place in the tree; a heading is a parent that is no instance */
     struct place place;
 };
 
@@ -82,8 +82,8 @@ static void add_counter(struct tree *tree, const struct catalogue_object *object
     free(places);
 }
 
-/* Makes the rows: in a search the counters that match; else the objects, and the children of the
- * open object. */
+/* Makes the rows: all objects, and the counters of the open object; in a search, the counters that
+ * match, below their objects. */
 static void make_nodes(struct tree *tree)
 {
     size_t ready, count = catalogue_count(tree->catalogue, &ready);
@@ -114,7 +114,7 @@ static const char *instance_name(const struct tree *tree, const struct node *nod
     return name;
 }
 
-/* Selects the row of the same instance as `at`, with this name; of several, the nearest one. */
+/* Moves the cursor to the row of the instance `name` that `at` was; of several, the nearest one. */
 static void select_again(struct tree *tree, const struct node *at, const char *name, int length)
 {
     size_t old = tree->cursor.at, least = tree->count;

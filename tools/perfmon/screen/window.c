@@ -42,7 +42,7 @@ static void clock_text(const struct window *window, char *ret, size_t capacity)
     text_time(source.time, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", ret, capacity);
 }
 
-/* Drops the last facts until the text fits, so that none is cut. */
+/* Removes facts from the end until the rest fits, so that none is cut in the middle. */
 static void fit_facts(char *text, int width)
 {
     while (*text && text_width(text) > width) {
@@ -97,7 +97,7 @@ void window_append(struct window *window, const char *format, ...)
     va_end(args);
 }
 
-/* Writes the first line of what a capture lost, and how many others there are. */
+/* Writes the first line of a capture's losses, and the number of further lines. */
 static void describe_loss(const char *lines, char *ret, size_t capacity)
 {
     int others = 0;
@@ -136,7 +136,7 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
 /* Writes a message into the bottom rows: as many as it needs, at most half of the screen. */
 static void draw_message(struct canvas *canvas, const char *text)
 {
-    /* below: the row after the last, where the canvas writes nothing */
+    /* `below`: the row after the last one, where the canvas writes nothing */
     const int below = canvas->rows, most = canvas->rows / 2;
     if (text_width(text) <= canvas->columns) {
         canvas_text(canvas, below - 1, 0, canvas->columns, STYLE_BAR, text);
@@ -183,7 +183,7 @@ static bool draw_filter(const struct window *window, struct canvas *canvas)
     return true;
 }
 
-/* Draws the name that is typed, of a selection or a set. False: none is. */
+/* Draws the field in which the name of a selection or set is typed. False: no name is typed. */
 static bool draw_name(const struct window *window, struct canvas *canvas)
 {
     bool set = window->sets.name.open;
@@ -300,7 +300,7 @@ static const struct {
 
 enum { KEYS = 17 }; /* columns of a key in the help */
 
-/* The help may be longer than the screen: the cursor is its first line that is shown. */
+/* The help may be longer than the screen: help_line is its first visible line. */
 static void draw_help(struct window *window, struct canvas *canvas, int row)
 {
     const int count = (int)(sizeof help / sizeof *help), last = canvas->rows - 1;
@@ -422,7 +422,7 @@ double window_seconds(double seconds, bool shorter)
     return steps[at];
 }
 
-/* Reading all names of a set would take long, so its tree is that of this machine. */
+/* Makes the tree. Reading all names of a set would take long, so a set has this machine's tree. */
 static struct tree *new_tree(const struct machine *machine)
 {
     return tree_new(machine->name, machine->at ? NULL : machine->files);
@@ -435,7 +435,7 @@ static void set_palette(struct window *window, int palette)
     terminal_redraw();
 }
 
-/* Changes the language. The tree and the table of an object are made anew, with other names. */
+/* Changes the language, and frees the views with names in the old language; they are made again. */
 static void set_language(struct window *window, int language)
 {
     if (language == window->language)
@@ -540,7 +540,7 @@ static bool change_key(struct window *window, int key)
     return true;
 }
 
-/* Keys of what is open, of the view, of sets and of a moment. False: the key is none of these. */
+/* Handles keys for settings, a view, sets or another time. False: the key is for none of them. */
 static bool take_special_key(struct window *window, int key)
 {
     if (window->settings.open)
@@ -588,8 +588,8 @@ static bool take_key(struct window *window, int key)
     return true;
 }
 
-/* True if the chart, of which most cells change with each sample, must be drawn later because the
- * terminal is slow: 5 s after it was drawn last, at `drawn`. */
+/* True if the chart must wait, because the terminal is slow and most of its cells change with each
+ * sample: until 5 s after it was last drawn, at `drawn`. */
 static bool is_early(const struct window *window, int key, double drawn)
 {
     struct model_source source;
@@ -641,8 +641,8 @@ static bool read_parts(const char *path, union path_parts *ret)
     return PdhParseCounterPathA(path, &ret->path, &size, 0) == 0;
 }
 
-/* Writes a path that was found for `pattern`: with the pattern's instances in place of the
- * instance, so that one path has all of them. */
+/* Writes `found`, a path that `pattern` matches, with the pattern's instances instead of its own,
+ * so that one path stands for all instances. */
 static void chart_path_of(const char *found, const char *pattern, bool machine, char *ret,
                           DWORD size)
 {
@@ -665,7 +665,7 @@ static int compare_paths(const void *one, const void *other)
     return strcasecmp(one, other);
 }
 
-/* Adds the paths that were found for `pattern`, each once. */
+/* Adds the found paths of `pattern` to the chart, each only once. */
 static void add_found(struct window *window, const struct window_options *options,
                       const char *pattern, const char *list)
 {
@@ -681,15 +681,15 @@ static void add_found(struct window *window, const struct window_options *option
     tdestroy(seen, free);
 }
 
-/* Writes the path with the machine of a capture before it. */
+/* Writes the path; in a capture with the machine's name before it. */
 static void machine_path(const struct machine *machine, const char *path, char *ret, size_t size)
 {
     const char *name = machine->files && machine->name ? machine->name : "";
     snprintf(ret, size, "%s%s%s", *name && *name != '\\' ? "\\\\" : "", name, path);
 }
 
-/* Returns the paths that fit a path, to be freed, and notes what of a capture is not among them.
- * NULL: none. */
+/* Returns the paths that a pattern matches, to be freed; NULL: none. Notes what a capture could not
+ * show of them. */
 static char *expand(struct window *window, const struct window_options *options, const char *path,
                     DWORD flags)
 {
@@ -710,9 +710,9 @@ static char *expand(struct window *window, const struct window_options *options,
     return NULL;
 }
 
-/* Adds the counters of a path, in which the counter may be a pattern, too. Called before anything
- * is drawn, because PDH waits for the providers of that object. The paths of a set are this
- * machine's, because PDH would read all of its captures. */
+/* Adds the counters of a path to the chart; its counter may be a pattern. Called before anything is
+ * drawn, because PDH waits for the object's providers. The paths of a set are expanded on this
+ * machine: in the set, PDH would read all captures for them. */
 static void add_paths(struct window *window, const struct window_options *options, const char *path)
 {
     char *list = expand(window, options, path, 0);
@@ -723,7 +723,7 @@ static void add_paths(struct window *window, const struct window_options *option
     free(list);
 }
 
-/* Returns the path of the counters that are charted if none is given: of a capture all. */
+/* Returns the path that is charted if no path is given: in a capture, all counters. */
 static const char *first_path(const struct window_options *options, const char *machine)
 {
     if (!options->files || options->at)
@@ -806,7 +806,7 @@ static void print_losses(const struct window *window)
     }
 }
 
-/* Settings of the command line are for this time only: just what keys change is saved. */
+/* Runs perfmon, and saves the settings that keys changed, but not those of the command line. */
 static void run_with_settings(struct window *window, const struct window_options *options)
 {
     struct settings before = settings_now(window);
@@ -821,7 +821,7 @@ static void run_with_settings(struct window *window, const struct window_options
     settings_write(&before, &now);
 }
 
-/* Reads the capture to its end; a file that gives no more samples for a while is not waited for. */
+/* Reads the capture to its end. Does not wait for a file that gives no more samples for a while. */
 static void wait_for_end(struct window *window)
 {
     struct model_source source = {0};
@@ -858,7 +858,7 @@ int window_run(const struct window_options *options)
         window_end(&window);
         return EXIT_FAILED;
     }
-    if (options->at) { /* so that a set without captures is an error before the screen is used */
+    if (options->at) { /* a set without captures must be an error before the screen is used */
         struct model_source source;
         wait_for_end(&window);
         model_source(window.model, window.now->source, &source);
@@ -941,7 +941,7 @@ static int report_nothing(const struct window *window, const struct machine *mac
     return EXIT_FAILED;
 }
 
-/* Prints one report of all machines after the last has been read. Returns an exit code. */
+/* Prints one report of all machines, when the last of them has been read. Returns an exit code. */
 static int report_machine(struct window *window, struct canvas *canvas,
                           const struct machine *machine)
 {
