@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bare reader: opens and reads only the files that the queries for the system objects,
- * processes and threads read, and does not use their content. Exceptions are the few words that
- * show that another file need not be read (a kernel thread has no memory): a query checks them,
- * too.
+ * processes and threads read, and does not use their content. It uses only those few words that
+ * queries also use to skip a file (for example, a kernel thread has no memory).
  */
 #include "bench.h"
 

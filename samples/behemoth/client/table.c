@@ -267,7 +267,7 @@ static const struct item {
     {BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC,  "",   0, true,  "leftSteps"     },
     {BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC, "",   0, true,  "rightSteps"    },
 };
-#define AGE (items + 6) /* the last one that is shown; the others are only in JSON */
+#define AGE (items + 6) /* the last item that is shown; those after it are only in JSON */
 enum { ITEMS = sizeof items / sizeof *items };
 
 /* The value of an item; NaN: unknown, as rates are while the server does not answer. */

@@ -9,8 +9,8 @@
  * else, the server closes the connection without an answer.
  *
  * Clients that show values need one request only: BEHEMOTH_HERD, without a body, is answered by a
- * struct behemoth_herd and `count` structs behemoth, all of one moment; BEHEMOTH_SUMMARY by the
- * first alone. Requests that change the herd are for root and for the user that the server runs as.
+ * struct behemoth_herd and `count` structs behemoth, all of one moment; BEHEMOTH_SUMMARY by struct
+ * behemoth_herd alone. Requests that change the herd are for root and for the user that the server runs as.
  */
 #ifndef BEHEMOTH_EXCHANGE_H
 #define BEHEMOTH_EXCHANGE_H
