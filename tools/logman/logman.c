@@ -42,13 +42,13 @@ static const struct option_row set_rows[] = {
     {'o', "output", "PATH", OUTPUT, "Where to record, without extension. Default: the set's name, in the folder of its captures.", "@files", 0, NULL},
     {'a', "append", NULL, APPEND, "Append to an existing file.", NULL, 0, NULL, true},
     {0, "overwrite", NULL, OVERWRITE, "Overwrite an existing file.", NULL, 0, "ow", true},
-    {'v', "versions", "FORM", VERSION, "The end of a file's name: nnnnnn, a number (the default), or mmddhhmm, the time.", "nnnnnn mmddhhmm", 0, NULL, true},
-    {0, "max-size", "MIB", MOST, "End, or with -cnf begin a new file, at this size.", "10 100", 0, "max", true},
+    {'v', "versions", "FORM", VERSION, "Added to a file's name: nnnnnn, a number (the default), or mmddhhmm, the time.", "nnnnnn mmddhhmm", 0, NULL, true},
+    {0, "max-size", "MIB", MOST, "The largest size of a file. At this size the set ends, or with -cnf begins a new file.", "10 100", 0, "max", true},
     {0, "new-file", "[TIME]", NEW_FILE, "Begin a new file each time that TIME has passed, or the size of -max is reached.", "1:00:00 24:00:00", 0, "cnf", true},
     {0, "samples", "N", SAMPLES, "End after N samples.", NULL, 0, "sc"},
     {'b', "begin", "TIME", BEGIN, "Begin at a local time: M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
-    {'e', "end", "TIME", END, "End at a time, in the same form.", NULL, 0, NULL},
-    {'m', "manual", NULL, MANUAL, "Begin and end by hand, without the times of -b and -e; only begin or only end, if start or stop follows.", NULL, 0, NULL},
+    {'e', "end", "TIME", END, "End at a local time, written as for -b.", NULL, 0, NULL},
+    {'m', "manual", NULL, MANUAL, "Start and stop by hand, not at -b and -e; with start or stop after it, only start or only stop by hand.", NULL, 0, NULL},
     {'r', "repeat", NULL, REPEAT, "Repeat each day, between the times of day of -b and -e.", NULL, 0, NULL, true},
     {0, "run-for", "TIME", RUN_FOR, "End after this time.", "1:00:00", 0, "rf"},
     {0, "command", "COMMAND", COMMAND, "Run a command each time that a file is closed.", NULL, 0, "rc", true},
@@ -57,13 +57,13 @@ static const struct option_row set_rows[] = {
     {0, "start-set", "NAME", START_SET, "Alerts: start another set.", "@sets", 0, "rdcs", true},
     {0, "task", "COMMAND", TASK, "Alerts: run a command.", NULL, 0, "tn", true},
     {0, "task-arguments", "TEXT", TASK_ARGUMENTS, "Alerts: the arguments of the command of -tn.", NULL, 0, "targ", true},
-    {0, "retention", "AGE", RETENTION, "Delete the set's files that are older, such as 12h, 14d or 8w.", "1d 14d 8w", 0, NULL, true},
-    {0, "keep-free", "PERCENT", KEEP_FREE, "Delete the set's oldest files when less of the disk is free.", "5% 10%", 0, NULL, true},
+    {0, "retention", "AGE", RETENTION, "Delete files of the set that are older than AGE, such as 12h, 14d or 8w.", "1d 14d 8w", 0, NULL, true},
+    {0, "keep-free", "PERCENT", KEEP_FREE, "Delete the set's oldest files when less than PERCENT of the disk is free.", "5% 10%", 0, NULL, true},
     {0, "command-lines", NULL, COMMAND_LINES, "Record command lines, too, which may contain passwords.", NULL, 0, NULL, true},
     {0, "compress", NULL, COMPRESS, "Compress each .blg to .blg.zst when it is closed.", NULL, 0, NULL, true},
-    {0, "hold", "TIME", HOLD, "Alerts: only when the value has been beyond the limit for this time.", "1:00", 0, NULL, true},
-    {0, "hysteresis", "PERCENT", HYSTERESIS, "Alerts: the next one only after the value came back from the limit by this part of it.", "5 10", 0, NULL, true},
-    {0, "pause", "TIME", PAUSE, "Alerts: the least time between two of one counter.", "10:00 1:00:00", 0, NULL, true},
+    {0, "hold", "TIME", HOLD, "Alerts: raise one only when the value has been beyond its limit for TIME.", "1:00", 0, NULL, true},
+    {0, "hysteresis", "PERCENT", HYSTERESIS, "Alerts: raise the next one only after the value was within its limit by PERCENT of it.", "5 10", 0, NULL, true},
+    {0, "pause", "TIME", PAUSE, "Alerts: the shortest time between two alerts of one counter.", "10:00 1:00:00", 0, NULL, true},
     {0},
 };
 static const struct option_row name_rows[] = {
@@ -83,8 +83,8 @@ static const struct option_row xml_rows[] = {
 static const struct option_row rows[] = {
     {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {0, "user", NULL, OWN, "The sets of this user; for root, whose sets are otherwise those of the system.", NULL, 0, NULL},
-    {'s', "server", "MACHINE", SERVER, "Only for query, and only this machine.", "localhost", 0, NULL},
+    {0, "user", NULL, OWN, "Use the sets of this user. Only root needs this option, to use other sets than those of the system.", NULL, 0, NULL},
+    {'s', "server", "MACHINE", SERVER, "Only for query: the machine, which can only be this one.", "localhost", 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite without confirmation.", NULL, 0, NULL},
     {0},
 };
@@ -170,7 +170,7 @@ static int take_kind(struct logman *opts, const struct options *options)
     static const char *const others[] = {"trace", "cfg", "api"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcasecmp(options->value, others[i]) == 0)
-            return options_complain(options, "%s is not supported; there are counter and alert",
+            return options_complain(options, "%s sets are not supported, only counter and alert",
                                     others[i]);
     opts->kind_given = true;
     opts->kind = strcasecmp(options->value, "alert") == 0 ? SET_ALERT : SET_COUNTER;
@@ -552,7 +552,7 @@ static const char *collector_fault(const struct set *set, const struct collector
     for (const struct collector *other = set->collectors; other < collector; other++)
         if (set->kind == SET_COUNTER &&
             strcmp(set_file_name(set, other), set_file_name(set, collector)) == 0)
-            return "two collectors have the same name of a file (FileName)";
+            return "two collectors have the same file name (FileName)";
     return collector->format == SET_BINCIRC && (!set->most || set->segment)
                ? "-f bincirc needs -max, the size of its one file, and no -cnf"
                : NULL;
@@ -575,7 +575,7 @@ static int check_user(const struct options *options, const struct set *set)
     if (set->user && !user)
         return options_complain(options, "-u: there is no such user: %s", set->user);
     if (user && geteuid() != 0 && user->pw_uid != geteuid())
-        return options_complain(options, "-u: only root may name another user than itself");
+        return options_complain(options, "-u: only root may name another user");
     return 0;
 }
 
@@ -648,7 +648,8 @@ static int change(struct logman *opts, const struct options *options, struct set
     if (!wrong)
         wrong = set_save(set, opts->own);
     if (!wrong && set_is_running(opts->name, opts->own))
-        set_complain(opts->name, "runs on as it was until it is started again", 0);
+        set_complain(opts->name, "is running, and keeps its old settings until it is started again",
+                     0);
     return wrong;
 }
 
@@ -672,7 +673,7 @@ static int import(const struct logman *opts)
     for (size_t i = 0; !code && i < set->count; i++) {
         const char *command = i || !set->command ? set->collectors[i].task : set->command;
         if (command)
-            fprintf(stderr, "logman: %s: when it runs, it runs the command %s\n",
+            fprintf(stderr, "logman: %s: note: when this set runs, it runs the command %s\n",
                     text_seen(opts->name), text_seen(command));
     }
     set_free(set);

@@ -243,7 +243,7 @@ static int run_periods(struct runner *runner)
         state_write(runner, true);
     }
     if (!any)
-        fprintf(stderr, "logman: %s: the end of the set has passed\n",
+        fprintf(stderr, "logman: %s: its end (-e) is in the past, so it does not run\n",
                 text_seen(runner->set->name));
     if (stopped && runner->set->kind == SET_ALERT)
         command_forget(runner);

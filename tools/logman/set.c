@@ -559,7 +559,8 @@ int set_load(bool user, const char *name, struct set **ret)
                         EXIT_MISSING);
 }
 
-static const char unprintable[] = "it has text that an XML file of 1 MiB cannot have";
+static const char unprintable[] =
+    "it has characters that XML does not allow, or is larger than 1 MiB as XML";
 
 int set_export(struct set *set, const char *path)
 {
@@ -596,8 +597,7 @@ int set_delete(bool user, const char *name)
     FREE_AUTO char *path = set_path(user, name, PLACE_SET), *shipped = shipped_path(name);
     LSTATUS status = path ? file_remove(AT_FDCWD, path) : ERROR_NOT_ENOUGH_MEMORY;
     if (status && path && access(path, F_OK) != 0 && shipped && access(shipped, F_OK) == 0)
-        return set_complain(name, "comes with logman; it records nothing unless it is started",
-                            EXIT_FAILED);
+        return set_complain(name, "cannot be deleted, because it comes with logman", EXIT_FAILED);
     return status ? complain_status(name, status) : EXIT_GOOD;
 }
 

@@ -49,8 +49,8 @@ static const struct option_row window_rows[] = {
     {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0},
     {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
     {0, "counter-file", "FILE", COUNTER_FILE, "Chart the counters in a file, one in each line.", "@files", 0, "cf"},
-    {0, "at", "TIME", AT, "Show what was recorded then: 'yesterday 03:00', 03:00, '3m ago', '2026-11-26 03:00'.", NULL, 0},
-    {0, "set", "NAME", SET, "Show a set of logman at that time; default base.", "@sets", 0},
+    {0, "at", "TIME", AT, "Show what was recorded at TIME: 'yesterday 03:00', 03:00, '3m ago', '2026-11-26 03:00'.", NULL, 0},
+    {0, "set", "NAME", SET, "With --at: the set of logman whose captures are shown; default base.", "@sets", 0},
     {'p', "plain", NULL, PLAIN, "For screen readers: print what changes, at most one line per second.", NULL, 0},
     {0},
 };

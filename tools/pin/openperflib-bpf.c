@@ -21,7 +21,7 @@ static const struct option_row pin_rows[] = {
     {0, "mount", NULL, MOUNT, "Mount a BPF file system at /sys/fs/bpf if there is none.", NULL, 0},
     {0, "grant", NULL, GRANT, "Give the group access to /sys/fs/bpf if only root has it (chgrp, mode 0710).", NULL, 0},
     {'v', "verbose", NULL, VERBOSE, "Show the messages of libbpf and of the kernel's verifier.", NULL, 0},
-    {0, "record-version", "NUMBER", RECORD_VERSION, "Claim this version in the records; for tests.", NULL, true},
+    {0, "record-version", "NUMBER", RECORD_VERSION, "Write this version number into the records; for tests.", NULL, true},
     {0, "indirect", NULL, INDIRECT, "Load the variant for kernels before 6.2; for tests.", NULL, true},
     {0},
 };

@@ -57,7 +57,7 @@ static const struct option_row rows[] = {
     {0, "merge", NULL, MERGE,
      "With several captures: join samples within half a second into one, if no two have a value of the same counter.", NULL, 0, NULL},
     {0, "top", "N", TOP,
-     "Of the instances that * matches, only the N with the largest averages, for each counter; _Total is left out. "
+     "For each counter, keep only the N instances with the largest averages of those that * matches, without _Total. "
      "Paths may follow, as after -c.", "5 10 20", 0, NULL},
     {0, "summary", NULL, SUMMARY,
      "Print minimum, average, 95th percentile, maximum, last value and course of each counter; of two captures what differs, "

@@ -197,19 +197,19 @@ enum http_status access_check(struct access *access, const struct request *reque
     const char *host = request_header(request, "Host");
     bool api = !strncmp(request->path, "/api/", 5);
     if (!host || !is_host(access, host)) {
-        *ret_why = "This name is not one of the page's. For a reverse proxy, start perfmon serve "
+        *ret_why = "This host name is not allowed. For a reverse proxy, start perfmon serve "
                    "with --host NAME.\n";
         return HTTP_MISDIRECTED;
     }
     if (api && !is_own_origin(request, host)) {
-        *ret_why = "Requests of other sites are refused.\n";
+        *ret_why = "Requests from pages of other sites are refused.\n";
         return HTTP_FORBIDDEN;
     }
     bool link = !strcmp(request->path, "/api/link"),
          session = !strcmp(request->path, "/api/session");
     if (link && !access_may_link(access, request)) {
-        *ret_why = "Links are given on the Unix socket only, to this user, to root and to members "
-                   "of the group: run \"perfmon open\".\n";
+        *ret_why = "Links are given only on the Unix socket: to the server's user, to root and to "
+                   "members of --group. Run \"perfmon open\".\n";
         return HTTP_FORBIDDEN;
     }
     if (api && !link && !session && !access_valid(access, request)) {

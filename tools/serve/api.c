@@ -250,7 +250,7 @@ void api_answer(struct server *server, const struct request *request, struct rep
     if (!strcmp(request->method, "GET") && answer_file(request, reply))
         return;
     if (known)
-        fail(reply, HTTP_METHOD, "This method is not possible here.\n");
+        fail(reply, HTTP_METHOD, "This address does not accept this method.\n");
     else
         fail(reply, HTTP_MISSING, "There is nothing at this address.\n");
 }

@@ -206,7 +206,7 @@ static const char *add_tables(struct viewer *viewer, const char *list)
         const char *end = strchrnul(line, '\n');
         size_t length = object_length(line, (size_t)(end - line));
         if (!length)
-            return "A line is no counter path, such as \\Memory\\Available Bytes.\n";
+            return "A line of the list is not a counter path, such as \\Memory\\Available Bytes.\n";
         if (line != begin &&
             (length != common || memcmp(line, begin, length) != 0 || lines == PATHS_MOST)) {
             why = add_table(viewer, begin, line - 1);

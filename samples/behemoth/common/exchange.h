@@ -10,7 +10,7 @@
  *
  * Clients that show values need one request only: BEHEMOTH_HERD, without a body, is answered by a
  * struct behemoth_herd and `count` structs behemoth, all of one moment; BEHEMOTH_SUMMARY by struct
- * behemoth_herd alone. Requests that change the herd are for root and for the user that the server runs as.
+ * behemoth_herd alone. Only root and the server's user may send requests that change the herd.
  */
 #ifndef BEHEMOTH_EXCHANGE_H
 #define BEHEMOTH_EXCHANGE_H

@@ -28,7 +28,7 @@ bool moment_text(const struct window *window, char *ret, size_t capacity)
     when_text(moment->to, to);
     when_text(moment->boot, boot);
     if (source.going) {
-        snprintf(ret, capacity, "%s", local("searching; another of these keys ends that"));
+        snprintf(ret, capacity, "%s", local("searching; a key for another time ends the search"));
         return true;
     }
     text_duration(fabs(moment->seconds), by);

@@ -152,7 +152,7 @@ bool sets_draw(struct window *window, struct canvas *canvas, int row, int last)
         return false;
     cursor_fit(&sets->cursor, sets->rows.count, (size_t)(last - row - 1));
     canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE,
-                local("Sets of logman   Enter: start or stop   R: a new one of the chart's "
+                local("Sets of logman   Enter: start or stop   R: a new set with the chart's "
                       "counters   Escape: back"));
     sets->cursor.row = row + 1;
     if (!sets->rows.count)

@@ -137,7 +137,7 @@ void settings_read(struct settings *settings, char *problem, size_t capacity)
     size_t used = 0, number = 1, length;
     *problem = 0;
     if (!text && errno != ENOENT && errno != ENOTDIR)
-        snprintf(problem, capacity, local("the settings are not used, nor written: %s: %s"), path,
+        snprintf(problem, capacity, local("the settings are neither read nor saved: %s: %s"), path,
                  strerror(errno));
     for (const char *line = text; line && *line;
          line += length + (line[length] == '\n'), number++) {

@@ -190,7 +190,7 @@ static bool draw_name(const struct window *window, struct canvas *canvas)
     if (!set && !window->selections.name.open)
         return false;
     canvas_print(canvas, canvas->rows - 1, 0, canvas->columns, STYLE_STRONG,
-                 set ? local("a set that records the counters of the chart: %s_   Escape: none")
+                 set ? local("name of a new set with the chart's counters: %s_   Escape: no set")
                      : "save the counters of the chart as: %s_   Escape: do not save",
                  set ? window->sets.name.text : window->selections.name.text);
     return true;
@@ -250,9 +250,9 @@ static const struct {
     {"O", "the page of perfmon serve, in the browser or as a link"},
     {"", ""},
     {"A set at one time (--at)", ""},
-    {", .", "the sample before, the next sample"},
-    {"[ ]   { }", "a minute, an hour earlier and later"},
-    {"B N A", "the next time when a process begins, when nothing was recorded, of an alert"},
+    {", .", "the previous sample, the next sample"},
+    {"[ ]   { }", "a minute earlier, later; an hour earlier, later"},
+    {"B N A", "the next time at which a process began, nothing was recorded, an alert was raised"},
     {"", ""},
     {"Overview and processes", ""},
     {"up, down, F", "select; the selection stays on its process until Home"},
@@ -261,7 +261,7 @@ static const struct {
     {"P M R W", "sort by processor, memory, bytes read, bytes written"},
     {"/", "show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G"},
     {"G", "one line for each process, program, user, unit, container, control group"},
-    {"(ended)", "processor time that belongs to no listed process: of interrupts, and of those that ended between two samples."
+    {"(ended)", "processor time that belongs to no listed process: of interrupts, and of processes that ended between two samples."
                 " All lines together have the machine's busy time: "
                 "user and kernel, without waiting for disks and without stolen time"},
     {"MEM MAX, CPU MAX", "the lowest limit of the unit, container or group and those above it; "
@@ -276,7 +276,7 @@ static const struct {
     {"up, down", "select a counter; h highlights it"},
     {"g b r", "lines, bars, report"},
     {"< >", "sort the legend by another column; i reverses the order"},
-    {"+, -", "a shorter, a longer time"},
+    {"+, -", "show a shorter, a longer time"},
     {"left, right", "back in time, and forward"},
     {"y", "the selected counter as a command of typeperf, also in the clipboard"},
     {"W, o", "save the chart's counters under a name, open saved ones"},
