@@ -14,8 +14,8 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* $0: the file, $1: words as many as tenths of a second to wait for xdg-open, which may return only
- * when the browser ends; $2: its language. */
+/* $0: the file. $1: a word for each tenth of a second to wait for xdg-open, which may run until
+ * the browser ends. $2: LC_ALL of the browser; "": not set. */
 static const char script[] =
     "if [ \"$2\" ]; then LC_ALL=$2; else unset LC_ALL; fi; (sleep 20; rm -f -- \"$0\") & xdg-open "
     "\"$0\" & "
@@ -29,7 +29,7 @@ bool browser_path(const char *name, char *ret, size_t capacity)
            !(facts.st_mode & 077) && snprintf(ret, capacity, "%s/%s", folder, name) < (int)capacity;
 }
 
-/* Writes a page that goes to the address; `path` becomes its path. */
+/* Writes a file with a page that leads to the address; `path` becomes the file's path. */
 static bool write_file(const char *address, const char *secret, char *path, size_t capacity)
 {
     if (!browser_path("openperflib-open-XXXXXX.html", path, capacity))
@@ -46,7 +46,7 @@ static bool write_file(const char *address, const char *secret, char *path, size
     return fclose(file) == 0 || (unlink(path), false);
 }
 
-/* Starts the script in a session of its own: Ctrl+C in this terminal does not end the browser. */
+/* Runs the script in a new session, so that Ctrl+C in this terminal does not end the browser. */
 static bool run_script(char *path, const char *language, bool wait)
 {
     posix_spawn_file_actions_t actions;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* WATCH_SHARE: an object is read for at most this share of the time */
+/* reading an object takes at most 1 / WATCH_SHARE of the time */
 enum { WATCH_SECONDS = 3, WATCH_SHARE = 20, AWAY_SECONDS = 5 };
 
 /* An object whose instances are read again and again. */

@@ -56,7 +56,7 @@ static int connect_to(const char *path)
     return errno = error, -1;
 }
 
-/* Connects to the named socket, or else to that of this user's own server, or of the system. */
+/* Connects to the socket `named`; NULL: to this user's own server, or else to the system's. */
 static int connect_to_any(const char *named)
 {
     char own[4096];
@@ -89,7 +89,7 @@ static int complain_of_socket(const char *named)
     return EXIT_FAILED;
 }
 
-/* Asks for a link. False: the answer did not arrive. */
+/* Requests a link from the server. False: the answer did not arrive. */
 static bool request_link(int fd, char answer[ANSWER_SIZE])
 {
     static const char text[] = "POST /api/link HTTP/1.1\r\nHost: localhost\r\n"
@@ -104,7 +104,7 @@ static bool request_link(int fd, char answer[ANSWER_SIZE])
     return got == 0 && used;
 }
 
-/* Finds the link in an answer. An address that is not this machine's is not a link. */
+/* Finds the link in an answer. Only an address of this machine is accepted. */
 static bool read_link(const char *answer, char secret[44], char address[64])
 {
     unsigned port;

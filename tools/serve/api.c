@@ -90,8 +90,8 @@ static void answer_machine(struct server *server, const struct request *request,
     json_close(&json, '}');
 }
 
-/* Writes a name of the catalogue, and its title and explanation in the language of `names`, else in
- * English. */
+/* Writes the English name, and title and explanation in the language of `names`, or in English if
+ * that language lacks them. */
 static void write_names(struct json *json, struct view_names *names, const char *name,
                         const char *explain)
 {

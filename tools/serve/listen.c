@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sockets: 127.0.0.1 and a Unix socket, opened here or by systemd; never another address. */
+/* The sockets, opened here or by systemd: a Unix socket, and 127.0.0.1 as the only address. */
 #include "serve.h"
 
 #include "../view/text.h"
@@ -29,7 +29,7 @@ static bool add(struct listeners *list, int fd, bool local)
     return true;
 }
 
-/* Keeps the port of a socket, if it listens to 127.0.0.1. */
+/* Stores the port of a socket that listens to 127.0.0.1. */
 static bool take_port(struct listeners *list, int fd)
 {
     struct sockaddr_in address;
@@ -61,7 +61,7 @@ static bool listen_port(struct listeners *list, int64_t port)
     return false;
 }
 
-/* Removes a socket to which no program listens any more. */
+/* Removes the Unix socket of a server that has ended. */
 static void remove_stale(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -87,7 +87,7 @@ static bool listen_path(struct listeners *list, const char *path, gid_t group)
     bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
     umask(mask);
     if (good && group != (gid_t)-1 && lchown(path, (uid_t)-1, group) != 0)
-        complain(path); /* root and this user may still use it */
+        complain(path); /* not fatal: root and this user can use it */
     if (good && listen(fd, QUEUE) == 0)
         return add(list, fd, true);
     complain(path);

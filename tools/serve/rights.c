@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this server's user may not read, and the command that helps. */
+/* Finds out whether the server's user lacks rights for some counters, and which command helps. */
 #include "serve.h"
 
 #include "../common/beside.h"
@@ -14,7 +14,7 @@
 
 #define FOLDER "/sys/fs/bpf"
 
-/* The unit openperflib-bpf gives its group access to the folder of the records. */
+/* True if the group openperflib may enter the folder, as after openperflib-bpf pin --grant. */
 static bool is_granted(void)
 {
     const struct group *group = getgrnam("openperflib");
@@ -27,7 +27,7 @@ bool rights_missing(char *command, size_t capacity)
 {
     struct statfs place;
     char path[4096];
-    /* without BPF there are no records, as in containers */
+    /* false for root, where BPF is missing (as in containers), and if the records can be read */
     if (geteuid() == 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0 ||
         statfs(FOLDER, &place) != 0 || place.f_type != BPF_FS_MAGIC ||
         access(FOLDER "/openperflib/processes", R_OK) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of openperflib-serve, which are those of "perfmon serve", too. */
+/* The options of openperflib-serve. "perfmon serve" has the same. */
 #ifndef OPL_TOOLS_SERVE_ROWS_H
 #define OPL_TOOLS_SERVE_ROWS_H
 
@@ -18,9 +18,9 @@ enum {
 /* clang-format off */
 static const struct option_row serve_rows[] = {
     {0, "open", NULL, SERVE_OPEN, "Open the page in the browser.", NULL, 0, NULL},
-    {'p', "port", "NUMBER", SERVE_PORT, "Serve 127.0.0.1 at this port; default 8722, 0 for any free port.", NULL, 0, NULL},
-    {0, "socket", "PATH", SERVE_SOCKET, "The Unix socket for \"perfmon open\", instead of openperflib-serve.sock in XDG_RUNTIME_DIR.", "@files", 0, NULL},
-    {0, "host", "NAME", SERVE_HOST, "Answer also to this name, for a reverse proxy; several may be given.", NULL, 0, NULL},
+    {'p', "port", "NUMBER", SERVE_PORT, "Listen at this port of 127.0.0.1; default 8722; 0: any free port.", NULL, 0, NULL},
+    {0, "socket", "PATH", SERVE_SOCKET, "The Unix socket for \"perfmon open\"; default openperflib-serve.sock in XDG_RUNTIME_DIR.", "@files", 0, NULL},
+    {0, "host", "NAME", SERVE_HOST, "Also accept this host name, which a reverse proxy sends; several may be given.", NULL, 0, NULL},
     {'i', "interval", "SECONDS", SERVE_INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0, NULL},
     {'m', "machine", "MACHINE", SERVE_MACHINE, "Show another machine; several may be given.", NULL, 0, NULL},
     {0, "group", "NAME", SERVE_GROUP, "Members of this group may get links by \"perfmon open\", too.", NULL, 0, NULL},

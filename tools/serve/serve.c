@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openperflib-serve: options and the loop. One thread serves everybody; the model's
- * samplers have threads of their own. */
+/* openperflib-serve: options and the main loop. One thread serves all viewers; the model's samplers
+ * have their own threads. */
 #include "serve.h"
 
 #include "../common/browser.h"
@@ -21,7 +21,7 @@ static const double LEAST_SECONDS = 0.1, MOST_SECONDS = 3600;
 
 static const struct tool tool = {
     .name = "openperflib-serve",
-    .summary = "Shows counters to a browser.",
+    .summary = "Show performance counters in a browser.",
     .usage = "[OPTION]...",
     .rows = serve_rows,
 };
@@ -93,7 +93,7 @@ static void run(struct loop *loop)
         for (size_t i = 0; i < server->machine_count; i++) {
             const struct live *live = server->machines[i].live;
             if (!live_watched(live))
-                continue; /* the next viewer takes over samples that still come */
+                continue; /* samples that still come wait for the next viewer */
             polls[count++] = (struct pollfd){.fd = live_descriptor(live), .events = POLLIN};
             wait = ALIVE_MS;
         }
@@ -126,7 +126,7 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Shows a link to the user who started this. On a pipe or in a journal it would stay readable. */
+/* Opens or prints a link for the user, but only on a terminal: a journal would keep it readable. */
 static void show_link(struct server *server, bool open, const char *language)
 {
     char secret[SECRET_SIZE + 1];
@@ -178,7 +178,7 @@ static void add_machines(struct server *server, const struct settings *settings)
 
 static int run_server(const struct settings *settings, gid_t group)
 {
-    char own[4096]; /* the socket that is not named */
+    char own[4096]; /* the default path of the Unix socket */
     bool found = !settings->socket && browser_path(BROWSER_SOCKET, own, sizeof own);
     struct loop loop = {.signals = open_signals()};
     struct server *server = &loop.server;
@@ -202,7 +202,7 @@ static int run_server(const struct settings *settings, gid_t group)
     return code;
 }
 
-/* Takes a host or a machine. False: it is a word, or there are too many. */
+/* Stores the value of --host or --machine. False: too many, or it is a plain word. */
 static bool take_name(struct settings *settings, int id, const char *name)
 {
     if (id == SERVE_HOST && settings->host_count < HOSTS_MOST)
@@ -234,8 +234,9 @@ int main(int argc, char **argv)
         if (code == OPTION_OTHER && take_name(&settings, id, options.value))
             continue;
         if (code)
-            return code == OPTION_OTHER ? options_complain(&options, "too many names or words")
-                                        : code;
+            return code == OPTION_OTHER
+                       ? options_complain(&options, "an unexpected word, or too many names")
+                       : code;
     }
     if (id < 0)
         return options_status(id);

@@ -12,9 +12,9 @@
  *
  * api.c     answers each request
  *
- * rights.c  what this user may not read
+ * rights.c  which rights the server's user lacks for some counters
  *
- * live.c    tables of the model that viewers watch, and their samples as events
+ * live.c    tables of the model that viewers watch; sends their samples as events
  */
 #ifndef OPL_TOOLS_SERVE_H
 #define OPL_TOOLS_SERVE_H
@@ -143,19 +143,19 @@ struct listeners {
     } all[LISTENERS_MOST];
     size_t count;
     unsigned port;    /* of 127.0.0.1 */
-    const char *path; /* of the Unix socket that was made here; NULL: none */
+    const char *path; /* path of the Unix socket that this server made; NULL: none */
     bool passed;      /* systemd has opened them */
 };
-/* Takes the sockets that systemd opened, or else listens to the port and at `path` (NULL: no Unix
- * socket), for members of `group`, too. Without the one at `path` it goes on if it is not
- * `needed`. False: after a message. */
+/* Takes the sockets that systemd opened; else listens to the port, and at `path` (NULL: no Unix
+ * socket), which members of `group` may use, too. If listening at `path` fails, this is an error
+ * only if `needed`. False, after a message: failed. */
 bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group);
 void listen_end(const struct listeners *list);
 
 /* ---- rights.c ---- */
 
-/* True if counters of other users' processes are missing because the records of openperflib-bpf
- * cannot be read; `command` becomes what changes that. */
+/* True if counters of other users' processes are missing because the server's user may not read the
+ * records of openperflib-bpf. `command` becomes a command that helps. */
 bool rights_missing(char *command, size_t capacity);
 
 /* ---- api.c ---- */

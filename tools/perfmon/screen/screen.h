@@ -202,7 +202,7 @@ struct settings_view {
     struct cursor cursor;
 };
 
-/* The list of the sets of logman, and the program that runs: logman, or perfmon open. */
+/* The list of logman's sets, and the program that is running: logman or "perfmon open". */
 struct sets_view {
     bool open;
     struct field name; /* the name of a new set, while it is typed */
@@ -356,7 +356,7 @@ bool sets_draw(struct window *window, struct canvas *canvas, int row, int last);
 bool sets_key(struct window *window, int key);
 /* Starts "perfmon open": the page in the browser, or a link to it in the last line. */
 void sets_open_page(struct window *window);
-/* Takes what logman has said meanwhile. */
+/* Takes over the running program's output, and its end. */
 void sets_update(struct window *window);
 void sets_done(struct sets_view *sets);
 

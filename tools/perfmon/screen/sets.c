@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sets of logman: a list with state, start and stop, and a new one from the chart's counters;
- * and the page. logman and "perfmon open" do the work and say what went wrong. They run beside the
- * drawing, which never waits for them.
+ * The list of logman's sets, with start, stop and a new set from the chart's counters; and the page
+ * in a browser. Two other programs, logman and "perfmon open", do the work and print what went
+ * wrong. The drawing never waits for them.
  */
 #include "screen.h"
 
@@ -28,7 +28,7 @@ static void close_child(struct sets_view *sets)
     sets->child = 0;
 }
 
-/* Starts a program of this installation; `args` are its arguments, up to a NULL. */
+/* Starts a program of this installation; `args`: its arguments, ended by NULL. */
 static void run(struct window *window, const char *program, enum sets_purpose purpose,
                 const char *const *args)
 {
