@@ -8,6 +8,7 @@
 
 #include "../common/json.h"
 #include "../common/pdh-message.h"
+#include "../model/process-list.h"
 #include "../view/view.h"
 
 #include <math.h>
@@ -25,6 +26,8 @@ enum {
 struct watched {
     char *key; /* those lines of the viewers' lists that make up this table */
     unsigned table;
+    struct process_list *processes; /* not NULL: the table is that of a list of processes */
+    enum grouping grouping;         /* of the list */
     bool history;
     size_t viewers;
     double unwatched; /* time since which it has had no viewer */
@@ -77,6 +80,9 @@ struct live *live_new(const char *machine, double seconds)
 
 static void watched_free(struct watched *watched)
 {
+    if (watched->processes)
+        process_list_end(watched->processes);
+    free(watched->processes);
     free(watched->key);
     free(watched->rows);
     free(watched->columns);
@@ -117,9 +123,12 @@ bool live_watched(const struct live *live)
 
 /* ---- lists of counters ---- */
 
-/* Returns the length of a path without its counter, which follows the last \ or ::. */
+/* Returns the length of a path without its counter, which follows the last \ or ::; of a list of
+ * processes, the whole length. */
 static size_t object_length(const char *path, size_t length)
 {
+    if (*path == '#')
+        return length;
     for (size_t at = length; at-- > 1;)
         if (path[at] == '\\' || (path[at] == ':' && path[at - 1] == ':'))
             return at;
@@ -128,7 +137,8 @@ static size_t object_length(const char *path, size_t length)
 
 static void remove_table(struct live *live, size_t at)
 {
-    model_remove_table(live->model, live->tables[at]->table);
+    if (!live->tables[at]->processes)
+        model_remove_table(live->model, live->tables[at]->table);
     watched_free(live->tables[at]);
     live->tables[at] = live->tables[--live->count];
 }
@@ -150,6 +160,33 @@ static void remove_unwatched(struct live *live)
         remove_table(live, oldest);
 }
 
+static void rest(struct live *live, struct watched *watched, bool rest)
+{
+    if (!watched->processes) {
+        model_rest(live->model, watched->table, rest);
+        return;
+    }
+    process_list_rest(watched->processes, rest);
+    process_list_want_limits(watched->processes, !rest && watched->grouping >= BY_UNIT);
+}
+
+/* Watches a list of processes or of groups of them. False: there is no such group, or no memory. */
+static bool watch_processes(struct live *live, struct watched *watched, const char *group)
+{
+    static const char *const names[GROUPINGS] = {"process", "program",   "user",
+                                                 "unit",    "container", "group"};
+    while (watched->grouping < GROUPINGS && strcmp(names[watched->grouping], group) != 0)
+        watched->grouping++;
+    struct process_list *list = watched->grouping < GROUPINGS ? calloc(1, sizeof *list) : NULL;
+    if (!list || !process_list_begin(list, live->model, live->source)) {
+        free(list);
+        return false;
+    }
+    watched->processes = list;
+    watched->table = list->table;
+    return true;
+}
+
 /* Returns the table for the lines `key`; if there is none, makes it. NULL: too many tables, or no
  * memory. */
 static struct watched *watch(struct live *live, const char *key, size_t length)
@@ -164,6 +201,12 @@ static struct watched *watch(struct live *live, const char *key, size_t length)
     char *lines = watched ? strndup(key, length) : NULL;
     if (!lines || !(watched->key = strdup(lines)))
         goto failed;
+    if (*lines == '#') {
+        if (!watch_processes(live, watched, lines + 1))
+            goto failed;
+        free(lines);
+        return live->tables[live->count++] = watched;
+    }
     bool text = *lines == '@';
     watched->history = *lines == '+';
     for (char *rest = lines, *line; (line = strsep(&rest, "\n"));)
@@ -191,7 +234,7 @@ static const char *add_table(struct viewer *viewer, const char *list, const char
         return "Too many tables: at most 64 objects and selections of instances for a viewer, and "
                "256 for all.\n";
     watched->viewers++;
-    model_rest(viewer->live->model, watched->table, false);
+    rest(viewer->live, watched, false);
     viewer->tables[viewer->count++] = watched;
     return NULL;
 }
@@ -248,7 +291,7 @@ void live_end(struct viewer *viewer)
         if (--watched->viewers)
             continue;
         watched->unwatched = model_now();
-        model_rest(live->model, watched->table, true);
+        rest(live, watched, true);
     }
     *viewer->link = viewer->next;
     if (viewer->next)
@@ -266,8 +309,9 @@ static int64_t javascript_time(int64_t time)
     return time / 10000 - 11644473600000;
 }
 
-static void write_columns(struct json *json, const struct live *live, const struct table *table)
+static void write_columns(struct json *json, const struct live *live, const struct watched *watched)
 {
+    const struct table *table = model_table(live->model, watched->table);
     static const char *const units[] = {"", "B", "KiB", "MiB"};
     json_open(json, "columns", '[');
     for (size_t i = 0; i < table->column_count; i++) {
@@ -325,11 +369,53 @@ static void write_identity(struct json *json, uint64_t identity)
     json_string(json, NULL, text);
 }
 
-static void write_rows(struct json *json, const struct live *live, const struct table *table)
+static void write_line(struct json *json, const struct line *line)
 {
+    char name[PDH_MAX_INSTANCE_NAME];
+    snprintf(name, sizeof name, "%.*s", (int)line->name_length, line->name);
+    json_open(json, NULL, '[');
+    json_string(json, NULL, name);
+    write_identity(json, line->identity);
+    json_integer(json, NULL, line->members);
+    json_open(json, NULL, '[');
+    for (size_t v = 0; v < LINE_VALUES; v++)
+        json_double(json, NULL, line->values[v]);
+    json_close(json, ']');
+    json_open(json, NULL, '[');
+    for (size_t i = 0; line->texts && i < TEXTS; i++)
+        json_string(json, NULL, line->texts[i]);
+    json_close(json, ']');
+    json_close(json, ']');
+}
+
+/* Of a list of processes or groups; the order of values and texts is that of model/group.h. */
+static void write_processes(struct json *json, const struct live *live,
+                            const struct watched *watched)
+{
+    struct process_list *list = watched->processes;
+    bool missing = watched->grouping != BY_PROCESS;
+    process_list_read(list);
+    for (size_t i = 0; i < list->line_count; i++)
+        missing |= !list->lines[i].texts;
+    if (missing)
+        model_want(live->model, list->texts);
+    process_list_group(list, watched->grouping, true);
+    json_open(json, "lines", '[');
+    for (size_t i = 0; i < list->line_count; i++)
+        write_line(json, &list->lines[i]);
+    json_close(json, ']');
+}
+
+static void write_rows(struct json *json, const struct live *live, const struct watched *watched)
+{
+    const struct table *table = model_table(live->model, watched->table);
     int64_t time = javascript_time(model_time(live->model, live->source, table->tick));
     json_integer(json, "tick", (int64_t)table->tick);
     json_integer(json, "time", time);
+    if (watched->processes) {
+        write_processes(json, live, watched);
+        return;
+    }
     json_open(json, "rows", '[');
     for (size_t row = 0; row < table->row_count; row++) {
         json_open(json, NULL, '[');
@@ -349,15 +435,15 @@ static void write_rows(struct json *json, const struct live *live, const struct 
 /* Writes the rest of an event, which is one line "data: {...}" and an empty line: what follows the
  * number of the viewer's table. It replaces *text. False: it is the same as *text, or no memory. */
 static bool replace(char **text, size_t *size,
-                    void (*write)(struct json *, const struct live *, const struct table *),
-                    const struct live *live, const struct table *table)
+                    void (*write)(struct json *, const struct live *, const struct watched *),
+                    const struct live *live, const struct watched *watched)
 {
     char *bytes = NULL;
     size_t length = 0;
     struct json json = {.out = open_memstream(&bytes, &length), .flat = true, .filled = true};
     if (!json.out)
         return false;
-    write(&json, live, table);
+    write(&json, live, watched);
     fputs("}\n\n", json.out);
     bool failed = ferror(json.out) != 0;
     failed |= fclose(json.out) != 0;
@@ -376,10 +462,10 @@ static void update_texts(const struct live *live, struct watched *watched)
     const struct table *table = model_table(live->model, watched->table);
     if (!table || (watched->tick == table->tick && watched->rows))
         return;
-    if (replace(&watched->columns, &watched->columns_size, write_columns, live, table))
+    if (replace(&watched->columns, &watched->columns_size, write_columns, live, watched))
         watched->version++;
     watched->tick = table->tick;
-    replace(&watched->rows, &watched->rows_size, write_rows, live, table);
+    replace(&watched->rows, &watched->rows_size, write_rows, live, watched);
 }
 
 /* ---- histories ---- */

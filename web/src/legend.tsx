@@ -31,7 +31,7 @@ const TEXTS = ["counter", "type"];
 
 export function Legend({ live, lines, sort, setSort, toggle, mark, remove }: {
     live: Live; lines: Line[]; sort: string; setSort(sort: string): void;
-    toggle(name: string): void; mark(name: string): void; remove(path: string): void;
+    toggle(name: string): void; mark(name: string): void; remove?: (path: string) => void;
 }) {
     const [key, down] = sort.startsWith("-") ? [sort.slice(1), true] : [sort, false];
     const rows = lines.map((line) => {
@@ -52,7 +52,7 @@ export function Legend({ live, lines, sort, setSort, toggle, mark, remove }: {
                 <thead><tr><th scope="col"><span class="spoken">{t("Shown")}</span></th>{COLUMNS.map(([id, title]) => (
                     <th key={id} scope="col" class={TEXTS.includes(id) ? "" : "number"} aria-sort={key === id ? (down ? "descending" : "ascending") : undefined}>
                         <button onClick={() => setSort(key !== id ? (TEXTS.includes(id) ? id : `-${id}`) : down ? id : `-${id}`)}>{t(title)}</button>
-                    </th>))}<th scope="col"><span class="spoken">{t("Remove")}</span></th></tr></thead>
+                    </th>))}{remove && <th scope="col"><span class="spoken">{t("Remove")}</span></th>}</tr></thead>
                 <tbody>{rows.map(({ line, of }) => (
                     <tr key={line.key} class={`${line.series.alive ? "" : "gone"} ${line.marked ? "marked" : ""}`}>
                         <td><input type="checkbox" checked={!line.hidden} onChange={() => toggle(line.name)} aria-label={t("Show {}", line.label)} />
@@ -62,7 +62,7 @@ export function Legend({ live, lines, sort, setSort, toggle, mark, remove }: {
                         <td class="number">{duration(of.seconds)}</td>
                         <td class="number">{line.scale}</td>
                         <td class="type">{line.counter?.type}</td>
-                        <td><button title={t("Remove {}", line.label)} aria-label={t("Remove {}", line.label)} onClick={() => remove(line.series.path)}>×</button></td>
+                        {remove && <td><button title={t("Remove {}", line.label)} aria-label={t("Remove {}", line.label)} onClick={() => remove(line.series.path)}>×</button></td>}
                     </tr>))}
                 </tbody>
             </table>

@@ -12,7 +12,12 @@ export interface Column extends Unit {
 export type Cell = number | string | null;
 export interface Row { name: string; identity: string; cells: Cell[]; }
 /** A table: the counters of one object (columns) for all instances that match (rows). */
-export interface Table { key: string; columns: Column[]; rows: Row[]; tick: number; time: number; reasons: Map<string, number>; }
+export interface Table {
+    key: string; columns: Column[]; rows: Row[]; tick: number; time: number; reasons: Map<string, number>;
+    lines?: ProcessLine[]; /* of a list of processes, or of groups of them */
+}
+/** A process, a group of `members` processes, or with 0 the time that none of them explains. */
+export interface ProcessLine { name: string; identity: string; members: number; values: (number | null)[]; texts: (string | null)[]; }
 export interface Series {
     name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean;
     /** of a capture: figures of all its samples, and which of two captures it is */
@@ -113,6 +118,10 @@ export class Live {
         const cells: Cell[][] = event.values ?? event.texts;
         table.tick = event.tick;
         table.time = event.time;
+        if (event.lines) {
+            table.lines = event.lines.map(([name, identity, members, values, texts]: any[]) => ({ name, identity, members, values, texts }));
+            return;
+        }
         table.rows = event.rows.map(([name, identity]: string[], i: number) => ({ name, identity, cells: cells[i] }));
         table.reasons = new Map(event.reasons.map(([row, column, status]: number[]) => [`${row},${column}`, status]));
         if (!table.key.startsWith("+")) return;

@@ -11,7 +11,8 @@ import { Missing } from "./missing";
 import { ObjectType, readObjects } from "./objects";
 import { Overview, OVERVIEW_LISTS } from "./overview";
 import { Form, readState, State, View, writeState } from "./state";
-import { PROCESS_LISTS, Processes, Report, reportLists } from "./tables";
+import { ProcessDetails, processLists, ProcessList } from "./processes";
+import { Report, reportLists } from "./tables";
 import { Language, LANGUAGES, setLanguage, t, Text, told } from "./texts";
 import { Tree } from "./tree";
 
@@ -22,7 +23,7 @@ const STATES: Record<string, Text> = {
 
 function listsOf(state: State, objects: ObjectType[]): string[] {
     if (state.view === "overview") return OVERVIEW_LISTS;
-    if (state.view === "processes") return PROCESS_LISTS;
+    if (state.view === "processes") return processLists(state);
     if (state.view === "chart") return state.paths.map((path) => `+${path}`);
     const object = objects.find((each) => each.name === state.object);
     return object ? reportLists(object) : [];
@@ -70,7 +71,7 @@ function Page() {
         readObjects(state.machine, setObjects, () => wanted).catch((error) => { if (error instanceof NoSession) setEntry(error.message); });
         return () => { wanted = false; };
     }, [machine, state.machine, state.language]);
-    useEffect(() => { if (machine) live.watch(listsOf(state, objects), state.machine); }, [state.view, state.paths, state.object, state.machine, objects, machine]);
+    useEffect(() => { if (machine) live.watch(listsOf(state, objects), state.machine); }, [state.view, state.paths, state.object, state.machine, state.group, state.process, objects, machine]);
     setLanguage(state.language);
     const why = entry ?? live.noSession;
     if (why !== null) return <NoEntry why={why} />;
@@ -88,7 +89,7 @@ function Page() {
                         {machine.machines.map((name) => <option key={name}>{name}</option>)}</select></h1>
                     : <h1>{machine?.name ?? "perfmon"}</h1>}
                 <div role="tablist" aria-label={t("Views")}>{VIEWS.map(([view, title]) =>
-                    <button key={view} role="tab" aria-selected={state.view === view} onClick={() => change({ view, sort: "" })}>{t(title)}</button>)}</div>
+                    <button key={view} role="tab" aria-selected={state.view === view} onClick={() => change({ view, sort: "", process: "" })}>{t(title)}</button>)}</div>
                 {state.view !== "chart" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
                 <span class={`state ${live.state}`} role="status">{t(STATES[live.state])}{live.problem || live.why ? `: ${told(live.problem || live.why)}` : ""}</span>
                 <select aria-label={t("Language")} value={state.language} onChange={(event) => change({ language: event.currentTarget.value as Language })}>
@@ -100,7 +101,9 @@ function Page() {
             <main>
                 <Missing command={machine?.missing} />
                 {state.view === "overview" && <Overview {...table} />}
-                {state.view === "processes" && <Processes {...table} />}
+                {state.view === "processes" && (state.process
+                    ? <ProcessDetails live={live} state={state} change={change} />
+                    : <ProcessList live={live} state={state} machine={state.machine || (machine?.name ?? "")} change={change} />)}
                 {state.view === "chart" && (state.paths.length
                     ? <><Toolbar state={state} change={change} />
                         {state.form === "line" && <Chart live={live} lines={lines.slice(0, MOST_LINES)} one={state.one} />}

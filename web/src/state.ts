@@ -6,7 +6,7 @@ import { Language, LANGUAGES, preferred } from "./texts";
 export type View = "overview" | "processes" | "chart" | "report";
 export type Form = "line" | "bars" | "heat" | "values";
 /** `one`: all lines have one axis; `legend`, `order`: how the legend and the heat map are sorted. */
-export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; form: Form; one: boolean; hidden: string[]; marked: string; legend: string; order: string; language: Language; machine: string; }
+export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; form: Form; one: boolean; hidden: string[]; marked: string; legend: string; order: string; group: string; tree: boolean; process: string; language: Language; machine: string; }
 
 const VIEWS: View[] = ["overview", "processes", "chart", "report"];
 
@@ -27,6 +27,9 @@ export function readState(): State {
         marked: words.get("mark") ?? "",
         legend: words.get("legend") ?? "",
         order: words.get("order") ?? "",
+        group: words.get("group") ?? "",
+        tree: words.has("tree"),
+        process: words.get("process") ?? "",
         machine: words.get("machine") ?? "",
         language: LANGUAGES.find(([key]) => key === words.get("language"))?.[0] ?? preferred(),
     };
@@ -39,7 +42,7 @@ export function writeState(state: State): void {
     for (const name of state.hidden) words.append("hide", name);
     if (state.form !== "line") words.set("form", state.form);
     if (state.one) words.set("axes", "one");
-    for (const [word, value] of [["mark", state.marked], ["legend", state.legend], ["order", state.order]]) if (value) words.set(word, value);
+    for (const [word, value] of [["mark", state.marked], ["legend", state.legend], ["order", state.order], ["group", state.group], ["tree", state.tree ? "1" : ""], ["process", state.process]]) if (value) words.set(word, value);
     for (const key of ["object", "sort", "filter", "machine"] as const) if (state[key]) words.set(key, state[key]);
     if (state.language !== preferred()) words.set("language", state.language);
     history.replaceState(null, "", `${location.pathname}#${words}`);

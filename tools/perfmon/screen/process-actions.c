@@ -47,7 +47,7 @@ static bool same_process(const struct processes *processes, const struct target 
 {
     struct model_source source;
     struct timespec up, now;
-    model_source(processes->model, processes->source, &source);
+    model_source(processes->list.model, processes->list.source, &source);
     clock_gettime(CLOCK_BOOTTIME, &up);
     clock_gettime(CLOCK_REALTIME, &now);
     double passed =
@@ -83,12 +83,12 @@ static void add_line(struct processes *processes, const struct line *line)
 /* Adds all marked processes, also those that the filter hides. */
 static void add_marked(struct processes *processes)
 {
-    const struct table *table = model_table(processes->model, processes->table);
+    const struct table *table = model_table(processes->list.model, processes->list.table);
     struct line line;
     for (size_t r = 0; table && r < table->row_count; r++) {
         if (!identities_have(&processes->marked, table->rows[r].identity))
             continue;
-        line_read(processes, table, r, &line);
+        process_list_line(&processes->list, table, r, &line);
         add_line(processes, &line);
     }
 }
@@ -256,8 +256,8 @@ static void mark(struct processes *processes, struct window *window)
         return;
     }
     identities_toggle(&processes->marked, line->identity);
-    processes->cursor.at += processes->cursor.at + 1 < processes->line_count;
-    processes->selected = processes->lines[processes->cursor.at].identity;
+    processes->cursor.at += processes->cursor.at + 1 < processes->list.line_count;
+    processes->selected = processes->list.lines[processes->cursor.at].identity;
 }
 
 static bool is_nice(int key)

@@ -91,7 +91,7 @@ static unsigned add_table(struct processes *processes, const char *format, const
         snprintf(built[i] + used, sizeof built[i] - (size_t)used, "\\%s", names[i]);
         paths[i] = built[i];
     }
-    return model_add_table(processes->model, processes->source, paths, count, history);
+    return model_add_table(processes->list.model, processes->list.source, paths, count, history);
 }
 
 /* Adds the table of threads. The paths in this table and in that of add_io contain the process's
@@ -101,7 +101,7 @@ static void add_threads(struct processes *processes, struct details *details)
     const char *names[T_ALL];
     for (size_t i = 0; i < T_ALL; i++)
         names[i] = thread_columns[i].counter;
-    model_remove_table(processes->model, details->thread_table);
+    model_remove_table(processes->list.model, details->thread_table);
     details->thread_table =
         add_table(processes, "\\Thread(%s/*)", details->name, names, T_ALL, false);
 }
@@ -113,7 +113,7 @@ static void add_io(struct processes *processes, struct details *details)
     const char *names[IO_COUNT + 1] = {[IO_COUNT] = "ID Process"};
     for (size_t i = 0; i < IO_COUNT; i++)
         names[i] = counters[OWN_COUNT + i].counter;
-    model_remove_table(processes->model, details->tables[IO]);
+    model_remove_table(processes->list.model, details->tables[IO]);
     details->tables[IO] =
         add_table(processes, "\\Process IO(%s*)", details->name, names, IO_COUNT + 1, true);
 }
@@ -136,8 +136,8 @@ void details_close(struct processes *processes)
     if (!details)
         return;
     for (size_t i = 0; i < TABLES; i++)
-        model_remove_table(processes->model, details->tables[i]);
-    model_remove_table(processes->model, details->thread_table);
+        model_remove_table(processes->list.model, details->tables[i]);
+    model_remove_table(processes->list.model, details->thread_table);
     for (size_t i = 0; i < TEXTS; i++)
         free(details->texts[i]);
     free(details->threads);
@@ -150,7 +150,7 @@ void details_close(struct processes *processes)
 static void take_line(struct processes *processes, struct details *details, const struct line *line)
 {
     struct model_source source;
-    model_source(processes->model, processes->source, &source);
+    model_source(processes->list.model, processes->list.source, &source);
     snprintf(details->name, sizeof details->name, "%.*s", (int)line->name_length, line->name);
     memcpy(details->values, line->values, sizeof details->values);
     details->identity = line->identity;
@@ -172,7 +172,7 @@ static bool find_process(struct processes *processes, struct details *details,
     struct line line;
     bool found = false;
     double parent = details->values[PARENT];
-    model_source(processes->model, processes->source, &source);
+    model_source(processes->list.model, processes->list.source, &source);
     for (size_t r = 0; r < table->row_count; r++) {
         double pid = table_cell(table, r, PID)->number, age = table_cell(table, r, ELAPSED)->number;
         double grown = details->values[ELAPSED] + (double)(source.time - details->time) / 1e7;
@@ -183,7 +183,7 @@ static bool find_process(struct processes *processes, struct details *details,
             (table->rows[r].identity != details->identity && !(fabs(age - grown) < 1.5)))
             continue;
         found = true;
-        line_read(processes, table, r, &line);
+        process_list_line(&processes->list, table, r, &line);
     }
     if (found)
         take_line(processes, details, &line);
@@ -198,7 +198,7 @@ static void find_histories(const struct processes *processes, struct details *de
         size_t count, used = 0;
         struct span number = {.last = (float)details->values[PID]};
         const struct history *const *all =
-            model_histories(processes->model, details->tables[t], &count);
+            model_histories(processes->list.model, details->tables[t], &count);
         for (size_t i = 0; i < count && used < HISTORIES; i++) {
             if (!all[i] || all[i]->born > details->tick)
                 continue; /* this history is that of another process, which has the number now */
@@ -242,7 +242,7 @@ static int compare_threads(const void *left, const void *right)
 
 static void take_threads(const struct processes *processes, struct details *details)
 {
-    const struct table *table = model_table(processes->model, details->thread_table);
+    const struct table *table = model_table(processes->list.model, details->thread_table);
     if (!table || !table->row_count || details->ended)
         return;
     struct thread *threads = realloc(details->threads, table->row_count * sizeof *threads);
@@ -264,7 +264,7 @@ static void take_threads(const struct processes *processes, struct details *deta
 static void update(struct processes *processes, struct details *details)
 {
     char name[sizeof details->name];
-    const struct table *table = model_table(processes->model, processes->table);
+    const struct table *table = model_table(processes->list.model, processes->list.table);
     if (details->ended || !table || table->tick == details->tick)
         return;
     snprintf(name, sizeof name, "%s", details->name);
@@ -508,7 +508,7 @@ void details_draw(struct processes *processes, struct canvas *canvas, int row, i
     update(processes, details);
     find_histories(processes, details);
     /* the texts are wanted, because the process's state is shown */
-    model_want(processes->model, processes->texts);
+    model_want(processes->list.model, processes->list.texts);
     draw_title(details, canvas, row++);
     if (details->thread_table)
         draw_threads(details, canvas, row, last);
@@ -533,7 +533,7 @@ bool details_key(struct processes *processes, int key)
     case 't':
     case 'H':
         if (details->thread_table) {
-            model_remove_table(processes->model, details->thread_table);
+            model_remove_table(processes->list.model, details->thread_table);
             details->thread_table = 0;
         } else {
             details->thread_count = details->ended ? details->thread_count : 0;

@@ -105,7 +105,7 @@ static size_t link_lines(const struct processes *processes, struct line *lines,
                          struct branch *links)
 {
     size_t first = NOWHERE;
-    for (size_t i = processes->line_count; i-- > 0;) {
+    for (size_t i = processes->list.line_count; i-- > 0;) {
         if (!is_shown(processes, lines, links, i))
             continue;
         size_t *link = links[i].parent == NOWHERE ? &first : &links[links[i].parent].child;
@@ -117,20 +117,20 @@ static size_t link_lines(const struct processes *processes, struct line *lines,
 
 void tree_lines(struct processes *processes)
 {
-    size_t count = processes->line_count;
+    size_t count = processes->list.line_count;
     struct line *lines = malloc(count * sizeof *lines);
     struct branch *links = malloc(count * sizeof *links);
     struct place *places = malloc(count * sizeof *places);
     size_t *order = malloc(count * sizeof *order);
     if (lines && links && places && order) {
-        memcpy(lines, processes->lines, count * sizeof *lines);
+        memcpy(lines, processes->list.lines, count * sizeof *lines);
         find_parents(lines, count, links, order);
         size_t first = link_lines(processes, lines, links);
-        processes->line_count = branches_walk(links, first, places);
-        for (size_t i = 0; i < processes->line_count; i++) {
-            processes->lines[i] = lines[places[i].at];
-            processes->lines[i].depth = places[i].depth;
-            processes->lines[i].bars = places[i].bars;
+        processes->list.line_count = branches_walk(links, first, places);
+        for (size_t i = 0; i < processes->list.line_count; i++) {
+            processes->list.lines[i] = lines[places[i].at];
+            processes->list.lines[i].depth = places[i].depth;
+            processes->list.lines[i].bars = places[i].bars;
         }
     }
     free(lines);
@@ -145,21 +145,21 @@ void tree_lines(struct processes *processes)
 static void select_parent(struct processes *processes)
 {
     size_t at = processes->cursor.at;
-    unsigned depth = processes->lines[at].depth;
-    while (at > 0 && processes->lines[at].depth >= depth)
+    unsigned depth = processes->list.lines[at].depth;
+    while (at > 0 && processes->list.lines[at].depth >= depth)
         at--;
     processes->cursor.at = at;
-    processes->selected = processes->lines[at].identity;
+    processes->selected = processes->list.lines[at].identity;
 }
 
 static void fold(struct processes *processes, bool open)
 {
     size_t at = processes->cursor.at;
-    if (at >= processes->line_count)
+    if (at >= processes->list.line_count)
         return;
-    const struct line *line = &processes->lines[at];
+    const struct line *line = &processes->list.lines[at];
     bool folded = identities_have(&processes->folded, line->identity);
-    bool parent = at + 1 < processes->line_count && line[1].depth > line->depth;
+    bool parent = at + 1 < processes->list.line_count && line[1].depth > line->depth;
     if (open == folded && (open || parent))
         identities_toggle(&processes->folded, line->identity);
     else if (!open && line->depth > 0)

@@ -15,38 +15,38 @@
 
 /* clang-format off */
 static const struct {
-    const char *counter, *title;
+    const char *title;
     /* least_columns: the column is shown if the terminal is at least so wide */
     int width, least_columns;
     void (*text)(double, char[TEXT_SIZE]);
     bool group; /* the column is shown for groups, too */
 } columns[LINE_VALUES] = {
-    [PID]     = {"ID Process",                "PID",     8,  0,   text_whole,    false},
-    [CPU]     = {"% Processor Time",          "CPU %",   7,  0,   text_percent,  true},
-    [TIME]    = {NULL,                        "TIME",    11, 100, text_duration, true},
-    [MEMORY]  = {"Working Set",               "MEMORY",  9,  0,   text_bytes,    true},
-    [READ]    = {"IO Disk Read Bytes/sec",    "READ/s",  9,  60,  text_bytes,    true},
-    [WRITTEN] = {"IO Disk Write Bytes/sec",   "WRITE/s", 9,  60,  text_bytes,    true},
-    [THREADS] = {"Thread Count",              "THREADS", 8,  110, text_whole,    true},
-    [ELAPSED] = {"Elapsed Time",              "AGE",     11, 120, text_duration, false},
-    [PARENT]  = {"Creating Process ID",       "PARENT",  8,  140, text_whole,    false},
+    [PID]     = {"PID",     8,  0,   text_whole,    false},
+    [CPU]     = {"CPU %",   7,  0,   text_percent,  true},
+    [TIME]    = {"TIME",    11, 100, text_duration, true},
+    [MEMORY]  = {"MEMORY",  9,  0,   text_bytes,    true},
+    [READ]    = {"READ/s",  9,  60,  text_bytes,    true},
+    [WRITTEN] = {"WRITE/s", 9,  60,  text_bytes,    true},
+    [THREADS] = {"THREADS", 8,  110, text_whole,    true},
+    [ELAPSED] = {"AGE",     11, 120, text_duration, false},
+    [PARENT]  = {"PARENT",  8,  140, text_whole,    false},
     /* columns of control groups, in the order of group_add_limits */
-    [MEMORY_LIMIT]       = {NULL, "MEM MAX",  9, 0, text_bytes,   true},
-    [PROCESSOR_LIMIT]    = {NULL, "CPU MAX",  8, 0, text_percent, true},
-    [THROTTLED]          = {NULL, "THROTTLE", 9, 0, text_percent, true},
-    [PROCESSOR_PRESSURE] = {NULL, "CPU WAIT", 9, 0, text_percent, true},
-    [MEMORY_PRESSURE]    = {NULL, "MEM WAIT", 9, 0, text_percent, true},
-    [DISK_PRESSURE]      = {NULL, "IO WAIT",  8, 0, text_percent, true},
+    [MEMORY_LIMIT]       = {"MEM MAX",  9, 0, text_bytes,   true},
+    [PROCESSOR_LIMIT]    = {"CPU MAX",  8, 0, text_percent, true},
+    [THROTTLED]          = {"THROTTLE", 9, 0, text_percent, true},
+    [PROCESSOR_PRESSURE] = {"CPU WAIT", 9, 0, text_percent, true},
+    [MEMORY_PRESSURE]    = {"MEM WAIT", 9, 0, text_percent, true},
+    [DISK_PRESSURE]      = {"IO WAIT",  8, 0, text_percent, true},
 };
 static const struct {
-    const char *counter, *title;
+    const char *title;
     int width, least_columns;
 } texts[TEXTS] = {
-    [USER]    = {"User",          "USER",    10, 70},
-    [STATE]   = {"State",         "STATE",   10, 150},
-    [UNIT]    = {"Unit",          "UNIT",    24, 170},
-    [GROUP]   = {"Control Group", "GROUP",   0,  1000},
-    [COMMAND] = {"Command Line",  "COMMAND", 12, 0},
+    [USER]    = {"USER",    10, 70},
+    [STATE]   = {"STATE",   10, 150},
+    [UNIT]    = {"UNIT",    24, 170},
+    [GROUP]   = {"GROUP",   0,  1000},
+    [COMMAND] = {"COMMAND", 12, 0},
 };
 static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER", "UNIT",
                                                    "CONTAINER", "CONTROL GROUP"};
@@ -62,50 +62,25 @@ static int text_width_of(size_t text, int all)
 
 struct processes *processes_new(struct model *model, size_t source)
 {
-    static const char *const busy[] = {"\\Processor(*)\\% User Time",
-                                       "\\Processor(*)\\% Privileged Time"};
-    char built[PROCESS_VALUES][64];
-    const char *paths[PROCESS_VALUES];
     struct processes *processes = calloc(1, sizeof *processes);
-    if (!processes || !(processes->ended = ended_new())) {
+    struct model_source of;
+    if (!processes || !process_list_begin(&processes->list, model, source)) {
         free(processes);
         return NULL;
     }
-    for (size_t i = 0; i < PROCESS_VALUES; i++) {
-        bool raw = i == TIME;
-        snprintf(built[i], sizeof built[i], "%s\\Process V2(*)\\%s", raw ? MODEL_RAW : "",
-                 columns[raw ? CPU : i].counter);
-        paths[i] = built[i];
-    }
-    processes->model = model;
-    struct model_source of;
     model_source(model, source, &of);
-    processes->source = source;
     processes->here = !of.capture && !*of.name;
     processes->kernel = true;
     processes->sort = CPU;
-    processes->table = model_add_table(model, source, paths, PROCESS_VALUES, false);
-    processes->processors = model_add_table(model, source, busy, 2, false);
     processes->other.sort = PID;
     processes->other.ascending = true;
-    for (size_t i = 0; i < TEXTS; i++) {
-        snprintf(built[i], sizeof built[i], "\\Process Details(*)\\%s", texts[i].counter);
-        paths[i] = built[i];
-    }
-    processes->texts = model_add_texts(model, source, paths, TEXTS);
     return processes;
 }
 
 void processes_free(struct processes *processes)
 {
     details_close(processes);
-    model_remove_table(processes->model, processes->table);
-    model_remove_table(processes->model, processes->texts);
-    model_remove_table(processes->model, processes->io);
-    model_remove_table(processes->model, processes->processors);
-    model_remove_table(processes->model, processes->limits);
-    ended_free(processes->ended);
-    free(processes->lines);
+    process_list_end(&processes->list);
     free(processes->folded.of);
     free(processes->marked.of);
     free(processes->actions.targets);
@@ -114,9 +89,12 @@ void processes_free(struct processes *processes)
 
 void processes_rest(struct processes *processes, bool rest)
 {
-    model_rest(processes->model, processes->table, rest);
-    model_rest(processes->model, processes->texts, rest);
-    model_rest(processes->model, processes->io, rest);
+    process_list_rest(&processes->list, rest);
+}
+
+bool processes_ready(struct processes *processes)
+{
+    return process_list_ready(&processes->list);
 }
 
 /* ---- what is listed ---- */
@@ -131,9 +109,9 @@ const char *text_of(const struct line *line, enum line_text id)
 static bool has_kthreadd(const struct processes *processes)
 {
     static const char name[] = "kthreadd";
-    for (size_t i = 0; i < processes->line_count; i++)
-        if (processes->lines[i].values[PID] == 2)
-            return !strncmp(processes->lines[i].name, name, strlen(name));
+    for (size_t i = 0; i < processes->list.line_count; i++)
+        if (processes->list.lines[i].values[PID] == 2)
+            return !strncmp(processes->list.lines[i].name, name, strlen(name));
     return false;
 }
 
@@ -145,132 +123,25 @@ static bool listed(const struct processes *processes, const struct line *line, b
     return (processes->kernel || !kernel) && (line->match || tree);
 }
 
-static bool reserve(struct processes *processes, size_t count)
-{
-    if (count <= processes->line_capacity)
-        return true;
-    struct line *lines = realloc(processes->lines, count * sizeof *lines);
-    if (!lines)
-        return false;
-    processes->lines = lines;
-    processes->line_capacity = count;
-    return true;
-}
-
-/* Sets the line's bytes read and written from Process IO. The object Process has these bytes only
- * if this user may read them for all processes. Both objects have the processes in the order of
- * process numbers, so the search begins at *at, the row after the last one found. */
-static void read_bytes(const struct table *io, struct line *line, size_t *at)
-{
-    for (size_t i = 0; io && i < io->row_count; i++) {
-        size_t row = (*at + i) % io->row_count;
-        if (table_cell(io, row, 0)->number == line->values[PID]) {
-            line->values[READ] = table_cell(io, row, 1)->number;
-            line->values[WRITTEN] = table_cell(io, row, 2)->number;
-            *at = row + 1;
-            return;
-        }
-    }
-}
-
-static void fill_line(const struct table *table, size_t row, struct line *ret)
-{
-    const char *name = table->rows[row].name, *number = strrchr(name, ':');
-    *ret = (struct line){.name = name,
-                         .name_length = number ? (size_t)(number - name) : strlen(name),
-                         .identity = table->rows[row].identity,
-                         .members = 1};
-    for (size_t c = 0; c < LINE_VALUES; c++)
-        ret->values[c] = c < PROCESS_VALUES ? table_cell(table, row, c)->number : NAN;
-    ret->values[TIME] /= 1e7;
-}
-
-void line_read(const struct processes *processes, const struct table *table, size_t row,
-               struct line *ret)
-{
-    size_t at = 0;
-    fill_line(table, row, ret);
-    ret->texts = table_texts(model_table(processes->model, processes->texts), ret->name, &at);
-}
-
-static void read_lines(struct processes *processes, const struct table *table)
-{
-    const struct table *details = model_table(processes->model, processes->texts);
-    const struct table *io = model_table(processes->model, processes->io);
-    size_t at = 0, io_at = 0;
-    processes->line_count = 0;
-    if (!reserve(processes, table->row_count))
-        return;
-    for (size_t r = 0; r < table->row_count; r++) {
-        struct line *line = &processes->lines[processes->line_count];
-        fill_line(table, r, line);
-        line->texts = table_texts(details, line->name, &at);
-        if (isnan(line->values[WRITTEN]))
-            read_bytes(io, line, &io_at);
-        /* _Total and Idle, whose number is 0, are not listed */
-        processes->line_count += line->values[PID] > 0;
-    }
-}
-
-/* ---- groups, and what no process explains ---- */
-
-enum { MOST_MISSED = 2 }; /* samples that may come between two draws */
-
-/* Passes each new sample to processes->ended, which finds the time that no process explains. */
-static void take_ended(struct processes *processes, const struct table *table)
-{
-    const struct table *of = model_table(processes->model, processes->processors);
-    unsigned count = 0;
-    double busy = 0;
-    uint64_t taken = processes->ended_tick;
-    if (taken == table->tick)
-        return;
-    processes->ended_tick = table->tick;
-    for (size_t r = 0; of && of->tick == table->tick && r < of->row_count; r++) {
-        double used = table_cell(of, r, 0)->number + table_cell(of, r, 1)->number;
-        if (isnan(used) || !strcmp(of->rows[r].name, "_Total"))
-            continue;
-        busy += used;
-        count++;
-    }
-    int64_t now = model_time(processes->model, processes->source, table->tick);
-    int64_t before = model_time(processes->model, processes->source, taken);
-    /* after missed samples: processes may have ended unseen */
-    bool rested = taken && taken + MOST_MISSED < table->tick;
-    ended_take(processes->ended, processes->lines, processes->line_count,
-               before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
-}
-
 /* Drops the lines that are not listed, and adds the line for processor time that no process
  * explains, unless a filter is set. */
 static void choose_lines(struct processes *processes)
 {
     size_t used = 0;
-    bool more = false, kthreadd = has_kthreadd(processes);
-    struct line rest;
+    bool kthreadd = has_kthreadd(processes);
     filter_read(processes->filter.text, &processes->wanted);
-    for (size_t i = 0; i < processes->line_count; i++) {
-        struct line *line = &processes->lines[i];
-        ended_rate(processes->ended, line);
+    for (size_t i = 0; i < processes->list.line_count; i++) {
+        struct line *line = &processes->list.lines[i];
         line->match = filter_matches(&processes->wanted, line);
         if (listed(processes, line, kthreadd))
-            processes->lines[used++] = *line;
+            processes->list.lines[used++] = *line;
     }
-    if (processes->grouping)
-        used = group_lines(processes->lines, used, processes->grouping);
-    if (!processes->wanted.count)
-        more = ended_line(processes->ended, processes->lines, used, processes->grouping, &rest);
-    if (processes->limits)
-        group_limits(processes->lines, used, processes->grouping,
-                     model_table(processes->model, processes->limits));
-    rest.match = true;
-    if (more && reserve(processes, used + 1))
-        processes->lines[used++] = rest;
-    processes->line_count = used;
+    processes->list.line_count = used;
+    process_list_group(&processes->list, processes->grouping, !processes->wanted.count);
     for (size_t c = 0; c < LINE_VALUES; c++) {
         processes->any[c] = false;
-        for (size_t i = 0; i < used; i++)
-            processes->any[c] |= !isnan(processes->lines[i].values[c]);
+        for (size_t i = 0; i < processes->list.line_count; i++)
+            processes->any[c] |= !isnan(processes->list.lines[i].values[c]);
     }
 }
 
@@ -290,49 +161,22 @@ static int compare_lines(const void *left, const void *right)
 /* Moves the cursor to the selected process, whose position may have changed. */
 static void find_selected(struct processes *processes)
 {
-    for (size_t i = 0; i < processes->line_count; i++)
-        if (processes->lines[i].identity == processes->selected)
+    for (size_t i = 0; i < processes->list.line_count; i++)
+        if (processes->list.lines[i].identity == processes->selected)
             processes->cursor.at = i;
-}
-
-/* Adds the table of Process IO if Process does not have the counters of bytes for this user. */
-static void add_io(struct processes *processes, const struct table *table)
-{
-    static const char *const paths[] = {"\\Process IO(*)\\ID Process",
-                                        "\\Process IO(*)\\IO Disk Read Bytes/sec",
-                                        "\\Process IO(*)\\IO Disk Write Bytes/sec"};
-    if (!processes->io && table->columns[WRITTEN].status)
-        processes->io = model_add_table(processes->model, processes->source, paths, 3, false);
-}
-
-bool processes_ready(struct processes *processes)
-{
-    const struct table *table = model_table(processes->model, processes->table);
-    const struct table *details = model_table(processes->model, processes->texts);
-    if (!table || !table->tick || !details || !details->tick)
-        return false;
-    add_io(processes, table);
-    const struct table *io = model_table(processes->model, processes->io);
-    bool any = !io || (io->tick && !io->row_count);
-    for (size_t r = 0; io && r < io->row_count; r++)
-        any |= !isnan(table_cell(io, r, 1)->number);
-    return any;
 }
 
 static void make_lines(struct processes *processes)
 {
-    const struct table *table = model_table(processes->model, processes->table);
-    processes->line_count = 0;
-    if (!table || !table->tick)
+    process_list_read(&processes->list);
+    if (!processes->list.line_count)
         return;
-    add_io(processes, table);
-    read_lines(processes, table);
-    take_ended(processes, table);
     choose_lines(processes);
-    if (!processes->line_count)
+    if (!processes->list.line_count)
         return;
     sorting = processes;
-    qsort(processes->lines, processes->line_count, sizeof *processes->lines, compare_lines);
+    qsort(processes->list.lines, processes->list.line_count, sizeof *processes->list.lines,
+          compare_lines);
     if (processes->tree && !processes->grouping)
         tree_lines(processes);
     find_selected(processes);
@@ -381,9 +225,9 @@ static void draw_head(const struct processes *processes, struct canvas *canvas, 
                       const struct layout *layout)
 {
     char text[64];
-    size_t count = processes->line_count;
-    for (size_t i = 0; i < processes->line_count; i++)
-        count -= processes->lines[i].members == 0;
+    size_t count = processes->list.line_count;
+    for (size_t i = 0; i < processes->list.line_count; i++)
+        count -= processes->list.lines[i].members == 0;
     int used =
         snprintf(text, sizeof text, "%s (%zu)", local(group_titles[processes->grouping]), count);
     if (processes->marked.count && !processes->grouping)
@@ -431,7 +275,7 @@ static void container_text(const struct processes *processes, const struct line 
     unsigned character;
     size_t used = 0;
     if (line->name == group_host) {
-        model_source(processes->model, processes->source, &source);
+        model_source(processes->list.model, processes->list.source, &source);
         if (!*source.name)
             gethostname(host, sizeof host - 1);
         snprintf(ret, capacity, local("(host %s)"), *source.name ? source.name : host);
@@ -502,17 +346,17 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     /* the texts are wanted if the state is shown, if grouping or filter need texts, or (below) if a
      * visible line lacks them */
     bool want = layout.text[STATE] || processes->grouping || *processes->filter.text;
-    cursor_fit(&processes->cursor, processes->line_count, (size_t)(last - row));
+    cursor_fit(&processes->cursor, processes->list.line_count, (size_t)(last - row));
     processes->cursor.row = row;
-    for (size_t i = active ? processes->cursor.first : 0; i < processes->line_count && row < last;
-         i++, row++) {
-        draw_line(processes, canvas, row, &layout, &processes->lines[i]);
-        want |= processes->lines[i].members && !processes->lines[i].texts;
+    for (size_t i = active ? processes->cursor.first : 0;
+         i < processes->list.line_count && row < last; i++, row++) {
+        draw_line(processes, canvas, row, &layout, &processes->list.lines[i]);
+        want |= processes->list.lines[i].members && !processes->list.lines[i].texts;
         if (active && i == processes->cursor.at)
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
     if (want)
-        model_want(processes->model, processes->texts);
+        model_want(processes->list.model, processes->list.texts);
 }
 
 void processes_view(struct processes *processes, struct canvas *canvas, int row, int last)
@@ -525,19 +369,6 @@ void processes_view(struct processes *processes, struct canvas *canvas, int row,
 }
 
 /* ---- settings and keys ---- */
-
-/* Watches the table of limits only if the groups shown have limits, because reading them is
- * slow. */
-static void watch_limits(struct processes *processes)
-{
-    bool wanted = processes->grouping >= BY_UNIT;
-    if (wanted && !processes->limits)
-        processes->limits = group_add_limits(processes->model, processes->source);
-    if (wanted)
-        return;
-    model_remove_table(processes->model, processes->limits);
-    processes->limits = 0;
-}
 
 void processes_settings(const struct processes *processes, struct settings *ret)
 {
@@ -562,7 +393,7 @@ void processes_apply(struct processes *processes, const struct settings *setting
     processes->other.ascending = values[tree ? SET_ORDER : SET_TREE_ORDER] != 0;
     processes->grouping = (enum grouping)values[SET_GROUPS];
     processes->kernel = values[SET_KERNEL] != 0;
-    watch_limits(processes);
+    process_list_want_limits(&processes->list, processes->grouping >= BY_UNIT);
 }
 
 const char *processes_problem(const struct processes *processes)
@@ -624,9 +455,9 @@ static bool sort_key(struct processes *processes, int key)
 
 const struct line *line_selected(const struct processes *processes)
 {
-    if (processes->grouping || processes->cursor.at >= processes->line_count)
+    if (processes->grouping || processes->cursor.at >= processes->list.line_count)
         return NULL;
-    const struct line *line = &processes->lines[processes->cursor.at];
+    const struct line *line = &processes->list.lines[processes->cursor.at];
     return line->members ? line : NULL;
 }
 
@@ -651,8 +482,8 @@ static void toggle_tree(struct processes *processes)
 /* Makes the selection follow the process in the selected row, or after Home stay in the top row. */
 static void follow(struct processes *processes, int key)
 {
-    bool any = key != KEY_HOME && processes->cursor.at < processes->line_count;
-    processes->selected = any ? processes->lines[processes->cursor.at].identity : 0;
+    bool any = key != KEY_HOME && processes->cursor.at < processes->list.line_count;
+    processes->selected = any ? processes->list.lines[processes->cursor.at].identity : 0;
 }
 
 static void open_selected(struct processes *processes, struct window *window)
@@ -683,7 +514,7 @@ static bool look_key(struct processes *processes, int key, struct window *window
         return true;
     case 'G':
         processes->grouping = (processes->grouping + 1) % GROUPINGS;
-        watch_limits(processes);
+        process_list_want_limits(&processes->list, processes->grouping >= BY_UNIT);
         return true;
     case 'K':
         processes->kernel = !processes->kernel;

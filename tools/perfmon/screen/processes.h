@@ -15,7 +15,7 @@
 
 #include "screen.h"
 
-#include "../../model/group.h"
+#include "../../model/process-list.h"
 
 #include <sys/types.h>
 
@@ -63,13 +63,7 @@ struct filter {
 
 struct details;
 struct processes {
-    struct model *model;
-    size_t source;
-    unsigned table, texts, io, processors, limits;
-    struct ended *ended;
-    uint64_t ended_tick; /* number of the last sample that `ended` has taken */
-    struct line *lines;  /* lines of the newest sample in the order in which they are shown */
-    size_t line_count, line_capacity;
+    struct process_list list; /* its lines are in the order in which they are shown */
     enum line_value sort;
     enum grouping grouping;
     bool ascending, kernel;
@@ -95,9 +89,6 @@ struct processes {
 /* ---- processes.c ---- */
 /* Returns a text of the line; "" if it is not known. */
 const char *text_of(const struct line *line, enum line_text id);
-/* Makes a line of the process in a row of the table of all processes. */
-void line_read(const struct processes *processes, const struct table *table, size_t row,
-               struct line *ret);
 /* Returns the selected line; NULL: no line is selected, or the line is not a single process. */
 const struct line *line_selected(const struct processes *processes);
 

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "process-list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_MISSED = 2 }; /* samples that may come between two readings */
+
+bool process_list_begin(struct process_list *list, struct model *model, size_t source)
+{
+    static const char *const paths[PROCESS_VALUES] = {
+        [PID] = "\\Process V2(*)\\ID Process",
+        [CPU] = "\\Process V2(*)\\% Processor Time",
+        [TIME] = MODEL_RAW "\\Process V2(*)\\% Processor Time",
+        [MEMORY] = "\\Process V2(*)\\Working Set",
+        [READ] = "\\Process V2(*)\\IO Disk Read Bytes/sec",
+        [WRITTEN] = "\\Process V2(*)\\IO Disk Write Bytes/sec",
+        [THREADS] = "\\Process V2(*)\\Thread Count",
+        [ELAPSED] = "\\Process V2(*)\\Elapsed Time",
+        [PARENT] = "\\Process V2(*)\\Creating Process ID",
+    };
+    static const char *const texts[TEXTS] = {
+        [USER] = "\\Process Details(*)\\User",
+        [STATE] = "\\Process Details(*)\\State",
+        [UNIT] = "\\Process Details(*)\\Unit",
+        [GROUP] = "\\Process Details(*)\\Control Group",
+        [COMMAND] = "\\Process Details(*)\\Command Line",
+    };
+    static const char *const busy[] = {"\\Processor(*)\\% User Time",
+                                       "\\Processor(*)\\% Privileged Time"};
+    *list = (struct process_list){.model = model, .source = source, .ended = ended_new()};
+    if (!list->ended)
+        return false;
+    list->table = model_add_table(model, source, paths, PROCESS_VALUES, false);
+    list->processors = model_add_table(model, source, busy, 2, false);
+    list->texts = model_add_texts(model, source, texts, TEXTS);
+    return true;
+}
+
+void process_list_end(struct process_list *list)
+{
+    model_remove_table(list->model, list->table);
+    model_remove_table(list->model, list->texts);
+    model_remove_table(list->model, list->io);
+    model_remove_table(list->model, list->processors);
+    model_remove_table(list->model, list->limits);
+    ended_free(list->ended);
+    free(list->lines);
+}
+
+void process_list_rest(struct process_list *list, bool rest)
+{
+    model_rest(list->model, list->table, rest);
+    model_rest(list->model, list->texts, rest);
+    model_rest(list->model, list->io, rest);
+}
+
+void process_list_want_limits(struct process_list *list, bool wanted)
+{
+    if (wanted && !list->limits)
+        list->limits = group_add_limits(list->model, list->source);
+    if (wanted)
+        return;
+    model_remove_table(list->model, list->limits);
+    list->limits = 0;
+}
+
+static bool reserve(struct process_list *list, size_t count)
+{
+    if (count <= list->line_capacity)
+        return true;
+    struct line *lines = realloc(list->lines, count * sizeof *lines);
+    if (!lines)
+        return false;
+    list->lines = lines;
+    list->line_capacity = count;
+    return true;
+}
+
+/* Sets the line's bytes read and written from Process IO. The object Process has these bytes only
+ * if this user may read them for all processes. Both objects have the processes in the order of
+ * process numbers, so the search begins at *at, the row after the last one found. */
+static void read_bytes(const struct table *io, struct line *line, size_t *at)
+{
+    for (size_t i = 0; io && i < io->row_count; i++) {
+        size_t row = (*at + i) % io->row_count;
+        if (table_cell(io, row, 0)->number == line->values[PID]) {
+            line->values[READ] = table_cell(io, row, 1)->number;
+            line->values[WRITTEN] = table_cell(io, row, 2)->number;
+            *at = row + 1;
+            return;
+        }
+    }
+}
+
+static void fill_line(const struct table *table, size_t row, struct line *ret)
+{
+    const char *name = table->rows[row].name, *number = strrchr(name, ':');
+    *ret = (struct line){.name = name,
+                         .name_length = number ? (size_t)(number - name) : strlen(name),
+                         .identity = table->rows[row].identity,
+                         .members = 1};
+    for (size_t c = 0; c < LINE_VALUES; c++)
+        ret->values[c] = c < PROCESS_VALUES ? table_cell(table, row, c)->number : NAN;
+    ret->values[TIME] /= 1e7;
+}
+
+void process_list_line(const struct process_list *list, const struct table *table, size_t row,
+                       struct line *ret)
+{
+    size_t at = 0;
+    fill_line(table, row, ret);
+    ret->texts = table_texts(model_table(list->model, list->texts), ret->name, &at);
+}
+
+static void read_lines(struct process_list *list, const struct table *table)
+{
+    const struct table *details = model_table(list->model, list->texts);
+    const struct table *io = model_table(list->model, list->io);
+    size_t at = 0, io_at = 0;
+    list->line_count = 0;
+    if (!reserve(list, table->row_count))
+        return;
+    for (size_t r = 0; r < table->row_count; r++) {
+        struct line *line = &list->lines[list->line_count];
+        fill_line(table, r, line);
+        line->texts = table_texts(details, line->name, &at);
+        if (isnan(line->values[WRITTEN]))
+            read_bytes(io, line, &io_at);
+        /* _Total and Idle, whose number is 0, are not listed */
+        list->line_count += line->values[PID] > 0;
+    }
+}
+
+/* Passes each new sample to list->ended, which finds the time that no process explains. */
+static void take_ended(struct process_list *list, const struct table *table)
+{
+    const struct table *of = model_table(list->model, list->processors);
+    unsigned count = 0;
+    double busy = 0;
+    uint64_t taken = list->ended_tick;
+    if (taken == table->tick)
+        return;
+    list->ended_tick = table->tick;
+    for (size_t r = 0; of && of->tick == table->tick && r < of->row_count; r++) {
+        double used = table_cell(of, r, 0)->number + table_cell(of, r, 1)->number;
+        if (isnan(used) || !strcmp(of->rows[r].name, "_Total"))
+            continue;
+        busy += used;
+        count++;
+    }
+    int64_t now = model_time(list->model, list->source, table->tick);
+    int64_t before = model_time(list->model, list->source, taken);
+    /* after missed samples: processes may have ended unseen */
+    bool rested = taken && taken + MOST_MISSED < table->tick;
+    ended_take(list->ended, list->lines, list->line_count,
+               before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
+}
+
+/* Adds the table of Process IO if Process does not have the counters of bytes for this user. */
+static void add_io(struct process_list *list, const struct table *table)
+{
+    static const char *const paths[] = {"\\Process IO(*)\\ID Process",
+                                        "\\Process IO(*)\\IO Disk Read Bytes/sec",
+                                        "\\Process IO(*)\\IO Disk Write Bytes/sec"};
+    if (!list->io && table->columns[WRITTEN].status)
+        list->io = model_add_table(list->model, list->source, paths, 3, false);
+}
+
+bool process_list_ready(struct process_list *list)
+{
+    const struct table *table = model_table(list->model, list->table);
+    const struct table *details = model_table(list->model, list->texts);
+    if (!table || !table->tick || !details || !details->tick)
+        return false;
+    add_io(list, table);
+    const struct table *io = model_table(list->model, list->io);
+    bool any = !io || (io->tick && !io->row_count);
+    for (size_t r = 0; io && r < io->row_count; r++)
+        any |= !isnan(table_cell(io, r, 1)->number);
+    return any;
+}
+
+void process_list_read(struct process_list *list)
+{
+    const struct table *table = model_table(list->model, list->table);
+    list->line_count = 0;
+    if (!table || !table->tick)
+        return;
+    add_io(list, table);
+    read_lines(list, table);
+    take_ended(list, table);
+    for (size_t i = 0; i < list->line_count; i++)
+        ended_rate(list->ended, &list->lines[i]);
+}
+
+void process_list_group(struct process_list *list, enum grouping grouping, bool rest)
+{
+    struct line line;
+    bool more = false;
+    if (grouping)
+        list->line_count = group_lines(list->lines, list->line_count, grouping);
+    if (rest)
+        more = ended_line(list->ended, list->lines, list->line_count, grouping, &line);
+    if (list->limits)
+        group_limits(list->lines, list->line_count, grouping,
+                     model_table(list->model, list->limits));
+    line.match = true;
+    if (more && reserve(list, list->line_count + 1))
+        list->lines[list->line_count++] = line;
+}
