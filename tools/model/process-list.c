@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the lines of processes from their tables, for perfmon and for the page. */
 #include "process-list.h"
 
 #include <math.h>

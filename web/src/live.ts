@@ -45,7 +45,16 @@ export class Live {
     private due = 0;
 
     constructor(private listen: () => void) {
-        document.addEventListener("visibilitychange", () => this.restart());
+        document.addEventListener("visibilitychange", this.seen);
+    }
+
+    private seen = () => this.restart();
+
+    /** Ends the stream for good. */
+    end(): void {
+        this.lists = [];
+        document.removeEventListener("visibilitychange", this.seen);
+        this.restart();
     }
 
     /** Watches these lists, one for each table: paths in lines, as docs/serve.md describes. */

@@ -7,6 +7,8 @@ import { Bars, Values } from "./forms";
 import { Heat } from "./heat";
 import { Legend } from "./legend";
 import { Live } from "./live";
+import { Keys, useKeys } from "./keys";
+import { Machines, STATES } from "./machines";
 import { Missing } from "./missing";
 import { ObjectType, readObjects } from "./objects";
 import { Overview, OVERVIEW_LISTS } from "./overview";
@@ -16,10 +18,7 @@ import { Report, reportLists } from "./tables";
 import { Language, LANGUAGES, setLanguage, t, Text, told } from "./texts";
 import { Tree } from "./tree";
 
-const VIEWS: [View, Text][] = [["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"]];
-const STATES: Record<string, Text> = {
-    starting: "starting", good: "live", away: "the machine does not answer, trying again", lost: "no connection, trying again", silent: "a provider does not answer", complete: "complete",
-};
+const VIEWS: [View, Text][] = [["machines", "Machines"], ["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"]];
 
 function listsOf(state: State, objects: ObjectType[]): string[] {
     if (state.view === "overview") return OVERVIEW_LISTS;
@@ -55,7 +54,7 @@ function Page() {
     const live = useMemo(() => new Live(() => redraw(0)), []);
     const [state, setState] = useState(readState), [objects, setObjects] = useState<ObjectType[]>([]);
     const [machine, setMachine] = useState<{ name: string; root: boolean; machines: string[]; missing?: string } | null>(null);
-    const [entry, setEntry] = useState<string | null>(null);
+    const [entry, setEntry] = useState<string | null>(null), [help, setHelp] = useState(false);
     const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
     useEffect(() => {
         const failed = (error: unknown) => setEntry(error instanceof NoSession ? error.message : String(error));
@@ -73,6 +72,24 @@ function Page() {
     }, [machine, state.machine, state.language]);
     useEffect(() => { if (machine) live.watch(listsOf(state, objects), state.machine); }, [state.view, state.paths, state.object, state.machine, state.group, state.process, objects, machine]);
     setLanguage(state.language);
+    const search = (place: string) => (document.querySelector(place) as HTMLInputElement | null)?.focus();
+    const forms: Record<string, Form> = { l: "line", b: "bars", h: "heat", v: "values" }, views: Record<string, View> = { 1: "overview", 2: "processes", 3: "chart", 4: "report" };
+    useKeys(state.keys, (key) => {
+        if (key === "?") setHelp(true);
+        else if (key === "s") search(".tree input");
+        else if (key === "f") search("header input");
+        else if (views[key]) change({ view: views[key], sort: "", process: "" });
+        else change({ view: "chart", form: forms[key] });
+    });
+    const turn = (event: KeyboardEvent) => {
+        const step = ({ ArrowRight: 1, ArrowLeft: -1 } as Record<string, number>)[event.key], shown = tabs.findIndex(([view]) => view === state.view);
+        if (!step) return;
+        event.preventDefault();
+        const next = (shown + step + tabs.length) % tabs.length;
+        change({ view: tabs[next][0], sort: "", process: "" });
+        ((event.currentTarget as HTMLElement).children[next] as HTMLElement).focus();
+    };
+    const tabs = VIEWS.filter(([view]) => view !== "machines" || (machine && machine.machines.length > 1));
     const why = entry ?? live.noSession;
     if (why !== null) return <NoEntry why={why} />;
     const lines = state.view === "chart" ? linesOf(live, state.hidden, state.marked, state.one && state.form === "line") : [];
@@ -88,18 +105,21 @@ function Page() {
                     ? <h1><select aria-label={t("Machine")} value={state.machine || machine.name} onChange={(event) => change({ machine: event.currentTarget.value })}>
                         {machine.machines.map((name) => <option key={name}>{name}</option>)}</select></h1>
                     : <h1>{machine?.name ?? "perfmon"}</h1>}
-                <div role="tablist" aria-label={t("Views")}>{VIEWS.map(([view, title]) =>
-                    <button key={view} role="tab" aria-selected={state.view === view} onClick={() => change({ view, sort: "", process: "" })}>{t(title)}</button>)}</div>
-                {state.view !== "chart" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
+                <div role="tablist" aria-label={t("Views")} onKeyDown={turn}>{tabs.map(([view, title]) =>
+                    <button key={view} role="tab" id={`tab-${view}`} aria-controls="view" tabIndex={state.view === view ? 0 : -1} aria-selected={state.view === view} onClick={() => change({ view, sort: "", process: "" })}>{t(title)}</button>)}</div>
+                {state.view !== "chart" && state.view !== "machines" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
                 <span class={`state ${live.state}`} role="status">{t(STATES[live.state])}{live.problem || live.why ? `: ${told(live.problem || live.why)}` : ""}</span>
                 <select aria-label={t("Language")} value={state.language} onChange={(event) => change({ language: event.currentTarget.value as Language })}>
                     {LANGUAGES.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
                 </select>
+                <button aria-haspopup="dialog" onClick={() => setHelp(true)}>{t("Keys")} <kbd>?</kbd></button>
             </header>
+            {help && <Keys on={state.keys} setOn={(keys) => change({ keys })} close={() => setHelp(false)} />}
             <Tree objects={objects} machine={state.machine} show={(name) => change({ view: "report", object: name, sort: "" })}
                 add={(path) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] })} />
-            <main>
+            <main id="view" aria-labelledby={`tab-${state.view}`} tabIndex={-1}>
                 <Missing command={machine?.missing} />
+                {state.view === "machines" && machine && <Machines names={machine.machines} choose={(name) => change({ machine: name, view: "overview" })} />}
                 {state.view === "overview" && <Overview {...table} />}
                 {state.view === "processes" && (state.process
                     ? <ProcessDetails live={live} state={state} change={change} />

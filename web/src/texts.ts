@@ -89,6 +89,17 @@ const TEXTS = {
     "Then log in again, and start the server again.": ["Melden Sie sich danach neu an, und starten Sie den Server neu.", "После этого войдите в систему заново и запустите сервер снова."],
     "Do not show this again": ["Nicht mehr zeigen", "Больше не показывать"],
 
+    /* machines.tsx */
+    "Machines": ["Rechner", "Машины"],
+    "available": ["verfügbar", "доступно"],
+
+    /* keys.tsx */
+    "Keys": ["Tasten", "Клавиши"],
+    "this list of keys": ["diese Liste der Tasten", "этот список клавиш"],
+    "go through the page; in tabs and heat maps the arrows move": ["gehen durch die Seite; in Reitern und Heatmaps bewegen die Pfeile", "ходят по странице; на вкладках и тепловых картах двигают стрелки"],
+    "single keys are on": ["einzelne Tasten sind an", "одиночные клавиши включены"],
+    "Close": ["Schließen", "Закрыть"],
+
     /* why.tsx */
     "the machine does not answer": ["der Rechner antwortet nicht", "машина не отвечает"],
     "there is no such instance now": ["diese Instanz gibt es jetzt nicht", "такого экземпляра сейчас нет"],
