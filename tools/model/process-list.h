@@ -18,16 +18,16 @@ struct process_list {
 /* False: no memory. */
 bool process_list_begin(struct process_list *list, struct model *model, size_t source);
 void process_list_end(struct process_list *list);
-/* As model_rest, for the tables that nothing else needs. */
+/* Calls model_rest for the tables of processes, their texts and Process IO. */
 void process_list_rest(struct process_list *list, bool rest);
-/* The table of limits is watched only while it is wanted, because reading them takes long. */
+/* The limits of groups are read only while they are wanted, because reading them takes long. */
 void process_list_want_limits(struct process_list *list, bool wanted);
-/* True if everything that the lines show has a first sample. */
+/* True if all tables whose values the lines show have their first sample. */
 bool process_list_ready(struct process_list *list);
 /* Reads the lines of all processes from the newest sample; none before the first one. */
 void process_list_read(struct process_list *list);
-/* Joins the lines to those of groups, with `rest` also the line for processor time that no process
- * explains, and sets limits. */
+/* Replaces the lines of processes by those of groups, unless grouping is 0. Sets the limits of the
+ * lines if they are wanted. rest: appends a line for processor time that no process explains. */
 void process_list_group(struct process_list *list, enum grouping grouping, bool rest);
 /* Makes a line of the process in a row of the table of all processes. */
 void process_list_line(const struct process_list *list, const struct table *table, size_t row,

@@ -123,8 +123,8 @@ bool live_watched(const struct live *live)
 
 /* ---- lists of counters ---- */
 
-/* Returns the length of a path without its counter, which follows the last \ or ::; of a list of
- * processes, the whole length. */
+/* Returns the length of the part before a path's counter, which follows the last \ or ::. The name
+ * of a list of processes has no such part: its whole length. */
 static size_t object_length(const char *path, size_t length)
 {
     if (*path == '#')
@@ -388,7 +388,7 @@ static void write_line(struct json *json, const struct line *line)
     json_close(json, ']');
 }
 
-/* Of a list of processes or groups; the order of values and texts is that of model/group.h. */
+/* Writes lines of processes or groups; values and texts are in the order of model/group.h. */
 static void write_processes(struct json *json, const struct live *live,
                             const struct watched *watched)
 {
