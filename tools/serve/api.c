@@ -16,6 +16,8 @@ static void fail(struct reply *reply, enum http_status status, const char *why)
     fputs(why, reply->out);
 }
 
+static const char no_capture[] = "The server does not have this capture any more: open it again.\n";
+
 /* `address` NULL: the reply has no address. */
 static void write_secret(struct reply *reply, const char *secret, const char *address)
 {
@@ -185,6 +187,31 @@ static void answer_instances(struct server *server, const struct request *reques
     fail(reply, HTTP_MISSING, "There is no such object, or it has not been read yet.\n");
 }
 
+/* English titles for those in the lines of the body, which may be of any language: of each an
+ * array, because different counters may have one title in a language. */
+static void answer_titles(struct server *server, const struct request *request, struct reply *reply)
+{
+    struct json json = {.out = reply->out, .flat = true};
+    struct view_names names;
+    char *lines = strdup(request->body), *rest = lines;
+    (void)server;
+    names_load(&names, "009");
+    reply->type = "application/json";
+    json_open(&json, NULL, '[');
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        uint32_t found[16];
+        size_t count = names_find(&names, line, found, 16);
+        count = count ? count : names_find_elsewhere(line, found, 16);
+        json_open(&json, NULL, '[');
+        for (size_t i = 0; i < count && i < 16; i++)
+            json_string(&json, NULL, names_english(&names, found[i]));
+        json_close(&json, ']');
+    }
+    json_close(&json, ']');
+    names_done(&names);
+    free(lines);
+}
+
 static void answer_live(struct server *server, const struct request *request, struct reply *reply)
 {
     const char *why = NULL;
@@ -197,6 +224,76 @@ static void answer_live(struct server *server, const struct request *request, st
         reply->type = "text/event-stream";
     else
         fail(reply, HTTP_BAD, why);
+}
+
+/* ---- captures ---- */
+
+int api_upload(const struct request *request)
+{
+    bool upload = !strcmp(request->path, "/api/captures") && !strcmp(request->method, "POST");
+    return upload ? captures_file() : -1;
+}
+
+/* Adds the capture that is the request's body; without a body, tells the name of one. */
+static void answer_captures(struct server *server, const struct request *request,
+                            struct reply *reply)
+{
+    struct json json = {.out = reply->out, .flat = true};
+    const char *id = request->file < 0 ? NULL
+                                       : captures_add(server->captures, request->file,
+                                                      request_word(request, "name"));
+    if (!id) {
+        fail(reply, HTTP_BUSY,
+             "There is no place for another capture: at most 16 are kept, each until it "
+             "was not used for an hour.\n");
+        return;
+    }
+    reply->type = "application/json";
+    json_open(&json, NULL, '{');
+    json_string(&json, "capture", id);
+    json_close(&json, '}');
+}
+
+static void answer_capture(struct server *server, const struct request *request,
+                           struct reply *reply)
+{
+    const char *id = request_word(request, "capture");
+    const char *name = captures_name(server->captures, id);
+    if (!name) {
+        fail(reply, HTTP_MISSING, no_capture);
+    } else if (!strcmp(request->method, "DELETE")) {
+        captures_remove(server->captures, id);
+        reply->status = HTTP_NONE;
+    } else {
+        struct json json = {.out = reply->out, .flat = true};
+        reply->type = "application/json";
+        json_open(&json, NULL, '{');
+        json_string(&json, "name", name);
+        json_close(&json, '}');
+    }
+}
+
+/* Reads a capture: at first starts that, and when it has ended, answers. */
+static void answer_reading(struct server *server, const struct request *request,
+                           struct reply *reply)
+{
+    const char *what = strrchr(request->path, '/') + 1;
+    bool binary = !strcmp(what, "blg"), csv = !strcmp(what, "csv");
+    if (request->job) {
+        captures_answer(request->job,
+                        binary ? "application/octet-stream"
+                        : csv  ? "text/csv; charset=utf-8"
+                               : "application/json",
+                        reply);
+        return;
+    }
+    enum http_status status;
+    reply->job = captures_start(server->captures, request, what, &status);
+    if (reply->job)
+        return;
+    fail(reply, status,
+         status == HTTP_MISSING ? no_capture : "Too many captures are being read at once.\n");
+    reply->retry = status == HTTP_BUSY ? "1" : NULL;
 }
 
 /* Answers with a file of the page. These are no secret, so no session is needed. False: no file. */
@@ -227,12 +324,20 @@ void api_answer(struct server *server, const struct request *request, struct rep
         const char *method, *path;
         void (*answer)(struct server *, const struct request *, struct reply *);
     } routes[] = {
-        {"POST", "/api/link",      answer_link     },
-        {"POST", "/api/session",   answer_session  },
-        {"GET",  "/api/machine",   answer_machine  },
-        {"GET",  "/api/objects",   answer_objects  },
-        {"GET",  "/api/instances", answer_instances},
-        {"POST", "/api/live",      answer_live     },
+        {"POST",   "/api/link",             answer_link     },
+        {"POST",   "/api/session",          answer_session  },
+        {"GET",    "/api/machine",          answer_machine  },
+        {"GET",    "/api/objects",          answer_objects  },
+        {"GET",    "/api/instances",        answer_instances},
+        {"POST",   "/api/titles",           answer_titles   },
+        {"POST",   "/api/live",             answer_live     },
+        {"POST",   "/api/captures",         answer_captures },
+        {"GET",    "/api/capture",          answer_capture  },
+        {"DELETE", "/api/capture",          answer_capture  },
+        {"POST",   "/api/capture/counters", answer_reading  },
+        {"POST",   "/api/capture/values",   answer_reading  },
+        {"POST",   "/api/capture/csv",      answer_reading  },
+        {"POST",   "/api/capture/blg",      answer_reading  },
     };
     bool known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {

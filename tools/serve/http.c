@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     CONNECTIONS_MOST = 256,
@@ -202,11 +203,11 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum http_statu
 }
 
 static enum MHD_Result answer(struct http *http, struct MHD_Connection *connection,
-                              const struct request *request)
+                              struct request *request)
 {
     char *text = NULL;
     size_t size = 0;
-    struct reply reply = {.status = HTTP_GOOD, .out = open_memstream(&text, &size)};
+    struct reply reply = {.status = HTTP_GOOD, .out = open_memstream(&text, &size), .file = -1};
     if (!reply.out)
         return MHD_NO;
     http->calls.answer(http->calls.context, request, &reply);
@@ -215,7 +216,13 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
     struct peer *peer = peer_of(connection);
     if (peer) {
         peer->complete = seconds_now();
-        peer->streams = reply.viewer != NULL;
+        peer->streams = reply.viewer || reply.job;
+    }
+    if (reply.job) { /* nor was anything written here */
+        free(text);
+        request->job = reply.job;
+        MHD_suspend_connection(connection);
+        return MHD_YES;
     }
     if (reply.viewer) { /* nothing was written to `out` */
         free(text);
@@ -224,16 +231,43 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
     const char *content = reply.fixed ? reply.fixed : text;
     size_t length = reply.fixed ? reply.fixed_size : size;
     struct MHD_Response *response =
-        failed ? NULL
-               : MHD_create_response_from_buffer(length, (void *)content,
-                                                 reply.fixed ? MHD_RESPMEM_PERSISTENT
-                                                             : MHD_RESPMEM_MUST_FREE);
-    if (!response || reply.fixed)
+        failed            ? NULL
+        : reply.file >= 0 ? MHD_create_response_from_fd64(reply.file_size, reply.file)
+                          : MHD_create_response_from_buffer(length, (void *)content,
+                                                            reply.fixed ? MHD_RESPMEM_PERSISTENT
+                                                                        : MHD_RESPMEM_MUST_FREE);
+    if (!response || reply.fixed || reply.file >= 0)
         free(text);
     return response ? send_reply(connection, &reply, response) : MHD_NO;
 }
 
 /* ---- requests ---- */
+
+void http_resume(struct connection *connection)
+{
+    MHD_resume_connection((struct MHD_Connection *)connection);
+}
+
+/* Adds a piece of the body. False: it is too large, or there is no space. */
+static bool take_body(struct pending *pending, const char *data, size_t size)
+{
+    struct request *request = &pending->request;
+    if (request->file >= 0) {
+        bool good = request->size + size <= CAPTURE_MOST &&
+                    pwrite(request->file, data, size, (off_t)request->size) == (ssize_t)size;
+        request->size += size;
+        return good;
+    }
+    char *body =
+        request->size + size > BODY_MOST ? NULL : realloc(pending->body, request->size + size + 1);
+    if (!body)
+        return false;
+    memcpy(body + request->size, data, size);
+    pending->body = body;
+    request->size += size;
+    body[request->size] = '\0';
+    return true;
+}
 
 static bool fill_user(struct request *request, const struct http *http,
                       struct MHD_Connection *connection)
@@ -263,25 +297,31 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     (void)version;
     if (!pending) {
         pending = *kept = calloc(1, sizeof *pending);
-        if (!pending || !fill_user(&pending->request, http, connection))
+        if (!pending)
+            return MHD_NO;
+        pending->request.file = -1;
+        if (!fill_user(&pending->request, http, connection))
             return MHD_NO;
         pending->request.connection = (struct connection *)connection;
         pending->request.method = method;
         pending->request.path = url;
         enum http_status status = http->calls.early(http->calls.context, &pending->request, &why);
-        return status == HTTP_GOOD ? MHD_YES : refuse(connection, status, why);
+        if (status != HTTP_GOOD)
+            return refuse(connection, status, why);
+        pending->request.file = http->calls.upload(&pending->request);
+        const char *length = request_header(&pending->request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+        if (pending->request.file >= 0 && length && strtoull(length, NULL, 10) > CAPTURE_MOST)
+            return refuse(connection, HTTP_LARGE, "A capture may have 256 MiB at most.\n");
+        return MHD_YES;
     }
     struct request *request = &pending->request;
     if (*size) {
-        char *body = request->size + *size > BODY_MOST
-                         ? NULL
-                         : realloc(pending->body, request->size + *size + 1);
-        if (!body) /* in the middle of a body, only closing is possible */
+        struct peer *peer = request->file >= 0 ? peer_of(connection) : NULL;
+        if (peer) /* an upload may last, as long as some of it arrives */
+            peer->complete = seconds_now();
+        if (!take_body(pending, data,
+                       *size)) /* in the middle of a body, only closing is possible */
             return MHD_NO;
-        memcpy(body + request->size, data, *size);
-        pending->body = body;
-        request->size += *size;
-        body[request->size] = '\0';
         *size = 0;
         return MHD_YES;
     }
@@ -293,11 +333,16 @@ static void forget_request(void *context, struct MHD_Connection *connection, voi
                            enum MHD_RequestTerminationCode code)
 {
     struct pending *pending = *kept;
-    (void)context;
+    const struct http *http = context;
     (void)connection;
     (void)code;
-    if (pending)
+    if (pending) {
         free(pending->body);
+        if (pending->request.file >= 0)
+            close(pending->request.file);
+        if (pending->request.job)
+            http->calls.forget(pending->request.job);
+    }
     free(pending);
     *kept = NULL;
 }
@@ -350,7 +395,7 @@ struct http *http_new(int listener, bool local, const struct http_calls *calls)
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http,
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)REQUEST_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL,
+        (unsigned)REQUEST_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, forget_request, http,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_END);
     if (!http->daemon) {
         free(http);

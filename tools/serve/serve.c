@@ -72,7 +72,7 @@ static void end(void *context, void *viewer)
 
 static bool serve(struct loop *loop, const struct listener *listener)
 {
-    struct http_calls calls = {early, answer, begin, end, &loop->server};
+    struct http_calls calls = {early, answer, captures_end, api_upload, begin, end, &loop->server};
     struct http *http = http_new(listener->fd, listener->local, &calls);
     if (http)
         loop->https[loop->http_count++] = http;
@@ -85,10 +85,11 @@ static void run(struct loop *loop)
 {
     struct server *server = &loop->server;
     while (true) {
-        struct pollfd polls[1 + LISTENERS_MOST + MACHINES_MOST] = {
-            {.fd = loop->signals, .events = POLLIN}
+        struct pollfd polls[2 + LISTENERS_MOST + MACHINES_MOST] = {
+            {.fd = loop->signals,                         .events = POLLIN},
+            {.fd = captures_descriptor(server->captures), .events = POLLIN}
         };
-        nfds_t count = 1;
+        nfds_t count = 2;
         int wait = -1;
         for (size_t i = 0; i < server->machine_count; i++) {
             const struct live *live = server->machines[i].live;
@@ -109,6 +110,7 @@ static void run(struct loop *loop)
             return;
         for (size_t i = 0; i < server->machine_count; i++)
             live_run(server->machines[i].live);
+        captures_run(server->captures);
         for (size_t i = 0; i < loop->http_count; i++)
             http_run(loop->https[i]);
     }
@@ -149,7 +151,7 @@ static void show_link(struct server *server, bool open, const char *language)
 static int run_loop(struct loop *loop, const struct settings *settings)
 {
     struct server *server = &loop->server;
-    bool good = server->access != NULL;
+    bool good = server->access && server->captures;
     for (size_t i = 0; i < server->machine_count; i++)
         good &= server->machines[i].live && server->machines[i].catalogue;
     if (!good) {
@@ -189,6 +191,7 @@ static int run_server(const struct settings *settings, gid_t group)
                  loop.listeners.port);
         server->access = access_new(settings->hosts, group);
         add_machines(server, settings);
+        server->captures = captures_new();
         code = run_loop(&loop, settings);
     }
     for (size_t i = 0; i < loop.http_count; i++)
@@ -197,6 +200,7 @@ static int run_server(const struct settings *settings, gid_t group)
         live_free(server->machines[i].live);
         catalogue_free(server->machines[i].catalogue);
     }
+    captures_free(server->captures);
     access_free(server->access);
     listen_end(&loop.listeners);
     return code;
@@ -227,6 +231,8 @@ int main(int argc, char **argv)
     };
     settings.language = getenv("LC_ALL");
     setenv("LC_ALL", "C.UTF-8", 1); /* names are English here; api.c has those of other languages */
+    if (argc == 6 && !strcmp(argv[1], READER_OPTION))
+        reader_main(argv + 2);
     text_begin();
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {

@@ -15,6 +15,10 @@
  * rights.c  which rights the server's user lacks for some counters
  *
  * live.c    tables of the model that viewers watch; sends their samples as events
+ *
+ * captures.c  captures that viewers bring, and the processes that read them
+ *
+ * reader.c  what such a process does
  */
 #ifndef OPL_TOOLS_SERVE_H
 #define OPL_TOOLS_SERVE_H
@@ -40,6 +44,7 @@ enum http_status {
     HTTP_METHOD = 405,
     HTTP_LARGE = 413,
     HTTP_MISDIRECTED = 421,
+    HTTP_UNREADABLE = 422,
     HTTP_BUSY = 503
 };
 struct connection; /* libmicrohttpd's */
@@ -51,6 +56,8 @@ struct request {
     uid_t user; /* the user at the other end */
     pid_t process;
     struct connection *connection;
+    int file;        /* the body of an upload; -1: the body is above */
+    struct job *job; /* not NULL: this job has ended, for which the request waited */
 };
 /* Return the value of a header, or of a word in the query "?name=value"; NULL: there is none. */
 const char *request_header(const struct request *request, const char *name);
@@ -69,14 +76,22 @@ struct reply {
     size_t fixed_size;
     void *viewer;    /* the viewer that gets a stream of events; NULL: no stream */
     const char *tag; /* the header ETag; NULL: none, and browsers must not store the content */
+    struct job
+        *job; /* the request waits for http_resume, and is then answered; NULL: it does not */
+    int file; /* the content, closed by http.c; -1: it is in `out` or `fixed` */
+    uint64_t file_size;
 };
 /* Functions that http.c calls. `early` checks a request's head before its body is read: returns
  * HTTP_GOOD, or the status of the refusal with the reason in *ret_why. `answer` answers a complete
- * request. `begin` gives a viewer its stream; `end` says that the viewer is gone and that its
- * stream must not be used any more. */
+ * request; one that waited for a job is answered a second time. `forget` ends the job of a request
+ * that is gone or was answered. `upload` returns a file for the body, of CAPTURE_MOST bytes at
+ * most; -1: the body is kept in memory. `begin` gives a viewer its stream; `end` says that the
+ * viewer is gone and that its stream must not be used any more. */
 struct http_calls {
     enum http_status (*early)(void *context, const struct request *request, const char **ret_why);
     void (*answer)(void *context, const struct request *request, struct reply *reply);
+    void (*forget)(struct job *job);
+    int (*upload)(const struct request *request);
     void (*begin)(void *context, void *viewer, struct stream *stream);
     void (*end)(void *context, void *viewer);
     void *context;
@@ -90,6 +105,7 @@ void http_free(struct http *http);
 int http_descriptor(const struct http *http);
 int http_wait(const struct http *http);
 void http_run(struct http *http);
+void http_resume(struct connection *connection);
 
 /* ---- access.c ---- */
 
@@ -158,6 +174,33 @@ void listen_end(const struct listeners *list);
  * records of openperflib-bpf. `command` becomes a command that helps. */
 bool rights_missing(char *command, size_t capacity);
 
+/* ---- captures.c ---- */
+
+enum { CAPTURE_ID_SIZE = 32, CAPTURE_MOST = 256 << 20 };
+struct captures;
+struct captures *captures_new(void);
+void captures_free(struct captures *captures);
+/* For the loop: readable when captures_run must be called. */
+int captures_descriptor(const struct captures *captures);
+void captures_run(struct captures *captures);
+/* Returns a file without a name; -1: there is no space. */
+int captures_file(void);
+/* Keeps a capture and returns its id; NULL: there are too many. */
+const char *captures_add(struct captures *captures, int file, const char *name);
+const char *captures_name(struct captures *captures, const char *id); /* NULL: there is none */
+bool captures_remove(struct captures *captures, const char *id);
+/* Starts to read the capture that the request names (reader_main). NULL: *ret_status says why. */
+struct job *captures_start(struct captures *captures, const struct request *request,
+                           const char *what, enum http_status *ret_status);
+void captures_answer(struct job *job, const char *type, struct reply *reply);
+void captures_end(struct job *job);
+
+/* ---- reader.c ---- */
+
+#define READER_OPTION "--read-capture"
+enum { READER_NOTHING = 2 }; /* exit code: there is no answer, and standard error says why */
+_Noreturn void reader_main(char **arguments);
+
 /* ---- api.c ---- */
 
 enum { MACHINES_MOST = 32 };
@@ -168,6 +211,7 @@ struct machine {
 };
 struct server {
     struct access *access;
+    struct captures *captures;
     struct machine machines[MACHINES_MOST]; /* the first one is shown first */
     size_t machine_count;
     char address[64]; /* of the page */
@@ -180,6 +224,8 @@ extern const struct page_file {
     const char *name, *bytes;
     size_t size;
 } page_files[];
+/* For http_calls: a capture that a viewer brings is written to a file. */
+int api_upload(const struct request *request);
 void api_answer(struct server *server, const struct request *request, struct reply *reply);
 
 #endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads one capture, in a process of its own without rights: a capture that was made to hurt finds
+ * no other file, no network and no other process there. The capture is standard input, the
+ * answer standard output, and descriptor 3 has the paths of the counters, one a line. relog's parts
+ * do the reading.
+ */
+#include "serve.h"
+
+#include "../common/json.h"
+#include "../model/internal.h"
+#include "../relog/relog.h"
+
+#include <openperflib/unstable.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* PLACES_MOST: of all lines together, each of 32 bytes */
+enum { POINTS_MOST = 4000, PLACES_MOST = 1 << 20, COUNTERS_MOST = 20000 };
+
+/* ---- no rights ---- */
+
+static void limit(int what, rlim_t most)
+{
+    const struct rlimit limit = {most, most};
+    setrlimit((__rlimit_resource_t)what, &limit);
+}
+
+/* The calls that reading needs; each other one fails. The names are those of the machine that this
+ * is built for, and another machine's calls are refused by the check of the kind. */
+static bool allow_few_calls(void)
+{
+    static const unsigned short calls[] = {
+        SYS_read,         SYS_pread64,       SYS_write,        SYS_pwrite64,
+        SYS_lseek,        SYS_close,         SYS_munmap,       SYS_mremap,
+        SYS_mprotect,     SYS_madvise,       SYS_brk,          SYS_futex,
+        SYS_exit_group,   SYS_exit,          SYS_rt_sigreturn, SYS_rt_sigprocmask,
+        SYS_sigaltstack,  SYS_clock_gettime, SYS_gettimeofday, SYS_getpid,
+        SYS_gettid,       SYS_sched_yield,   SYS_getrandom,    SYS_ftruncate,
+        SYS_fstat,        SYS_flock,         SYS_fcntl,        SYS_restart_syscall,
+#ifdef SYS_newfstatat /* libc calls it for fstat; of other files it tells no content */
+        SYS_newfstatat,
+#endif
+#ifdef SYS_mmap2
+        SYS_fstatat64,    SYS_statx,         SYS_mmap2,        SYS_fstat64,
+        SYS_fcntl64,      SYS__llseek,       SYS_ftruncate64,  SYS_clock_gettime64,
+        SYS_futex_time64,
+#else
+        SYS_mmap,
+#endif
+    };
+#if defined(__x86_64__)
+    const uint32_t kind = AUDIT_ARCH_X86_64;
+#elif defined(__i386__)
+    const uint32_t kind = AUDIT_ARCH_I386;
+#elif defined(__aarch64__)
+    const uint32_t kind = AUDIT_ARCH_AARCH64;
+#else
+    const uint32_t kind = 0; /* not tried: every call is refused */
+#endif
+    enum { COUNT = sizeof calls / sizeof *calls };
+    struct sock_filter lines[COUNT + 6] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kind, 0, COUNT + 1),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    };
+    for (unsigned i = 0; i < COUNT; i++)
+        lines[3 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i],
+                                                    (unsigned char)(COUNT - i), 0);
+    lines[3 + COUNT] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    lines[4 + COUNT] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_fprog program = {COUNT + 5, lines};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+/* Everything that needs a file is done before. False: the rights could not be given up. */
+static bool drop_rights(void)
+{
+    enum { NO_USER = 65534 };
+    DWORD size = 0;
+    tzset();
+    dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+    PdhLookupPerfNameByIndexA(NULL, 2, NULL, &size); /* reads the names of this machine */
+    limit(RLIMIT_CPU, 20);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, CAPTURE_MOST);
+#if !defined(__SANITIZE_ADDRESS__)
+    limit(RLIMIT_AS, (rlim_t)1 << 30);
+#endif
+    if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NO_USER, NO_USER, NO_USER) ||
+                           setresuid(NO_USER, NO_USER, NO_USER)))
+        return false;
+    limit(RLIMIT_NPROC, 0);
+    limit(RLIMIT_NOFILE, 16);
+    return allow_few_calls();
+}
+
+/* ---- values ---- */
+
+struct place { /* some samples together */
+    double sum, least, most;
+    uint32_t count;
+};
+struct reading {
+    struct input_log source;
+    struct place *all;   /* of each counter */
+    double *now;         /* the values of the last sample */
+    struct place *lines; /* `points` of each counter */
+    int64_t *times;      /* of the first sample of each place */
+    size_t points;       /* even; 0: no lines are wanted */
+    size_t step, seen;   /* how many samples share a place; how many were read */
+    int64_t first, last;
+};
+
+/* Milliseconds since 1970, as JavaScript has them, of a local time. */
+static int64_t javascript_time(LONGLONG local)
+{
+    return utc_of_local(local) / 10000 - 11644473600000;
+}
+
+/* The opposite; 0: no limit. */
+static LONGLONG local_time(const char *text)
+{
+    int64_t time = strtoll(text, NULL, 10);
+    return time > 0 ? local_of_utc((time + 11644473600000) * 10000) : 0;
+}
+
+static void add(struct place *place, const struct place *more)
+{
+    bool first = !place->count;
+    if (!more->count)
+        return;
+    place->sum += more->sum;
+    place->least = first ? more->least : fmin(place->least, more->least);
+    place->most = first ? more->most : fmax(place->most, more->most);
+    place->count += more->count;
+}
+
+/* Joins each two places when all are taken. */
+static void join_places(struct reading *reading)
+{
+    size_t half = reading->points / 2;
+    for (size_t c = 0; c < reading->source.paths.count; c++) {
+        struct place *line = reading->lines + c * reading->points;
+        for (size_t i = 0; i < half; i++) {
+            struct place joined = line[2 * i];
+            add(&joined, &line[2 * i + 1]);
+            line[i] = joined;
+        }
+        memset(line + half, 0, half * sizeof *line);
+    }
+    for (size_t i = 0; i < half; i++)
+        reading->times[i] = reading->times[2 * i];
+    reading->step *= 2;
+}
+
+static void take(void *context, LONGLONG time)
+{
+    struct reading *reading = context;
+    size_t points = reading->points;
+    if (points && reading->seen / reading->step == points)
+        join_places(reading);
+    size_t at = reading->seen / reading->step;
+    reading->last = javascript_time(time);
+    reading->first = reading->seen ? reading->first : reading->last;
+    if (points && reading->seen % reading->step == 0)
+        reading->times[at] = reading->last;
+    for (size_t c = 0; c < reading->source.paths.count; c++) {
+        double value = reading->now[c] = value_now(reading->source.handles[c]);
+        const struct place one = {value, value, value, isfinite(value)};
+        add(&reading->all[c], &one);
+        if (points)
+            add(&reading->lines[c * points + at], &one);
+    }
+    reading->seen++;
+}
+
+/* ---- answers ---- */
+
+/* What the reading reported on standard error, which is a file. */
+static void write_loss(struct json *json)
+{
+    char text[4096] = "";
+    fflush(stderr);
+    if (pread(STDERR_FILENO, text, sizeof text - 1, 0) < 0)
+        *text = '\0';
+    json_string(json, "loss", text);
+}
+
+static void write_extent(struct json *json, int64_t first, int64_t last, size_t samples)
+{
+    json_integer(json, "first", first);
+    json_integer(json, "last", last);
+    json_integer(json, "samples", (int64_t)samples);
+    write_loss(json);
+}
+
+static void write_counter(struct json *json, PDH_HCOUNTER handle, const char *path)
+{
+    static const char *const units[] = {"", "B", "KiB", "MiB"};
+    struct view_counter counter = {0};
+    DWORD size = 0;
+    PdhGetCounterInfoA(handle, FALSE, &size, NULL);
+    PDH_COUNTER_INFO_A *info = calloc(1, size + 1);
+    if (!info || PdhGetCounterInfoA(handle, FALSE, &size, info))
+        size = 0;
+    counter.now.definition.CounterType = size ? info->dwType : 0;
+    view_describe(&counter, 0, strrchr(path, '\\') + 1);
+    json_open(json, NULL, '{');
+    json_string(json, "path", path);
+    json_bool(json, "text", size && (info->dwType & 0xc00) == PERF_TYPE_TEXT);
+    json_string(json, "type", counter.type.name);
+    json_string(json, "suffix", counter.type.suffix);
+    json_string(json, "unit", units[counter.unit]);
+    json_integer(json, "scale", size ? info->lDefaultScale : 0);
+    json_close(json, '}');
+    free(info);
+}
+
+static int list_counters(struct input_log *source, const struct relog *opts, struct json *json)
+{
+    const PDH_TIME_INFO *extent = &source->extent;
+    int code = source_add(source, opts);
+    write_extent(json, javascript_time(extent->StartTime), javascript_time(extent->EndTime),
+                 extent->SampleCount);
+    json_open(json, "counters", '[');
+    for (size_t i = 0; !code && i < source->paths.count; i++)
+        write_counter(json, source->handles[i], source->shown.texts[i]);
+    json_close(json, ']');
+    return code;
+}
+
+static double average(const struct place *place)
+{
+    return place->count ? place->sum / place->count : NAN;
+}
+
+static void write_line(struct json *json, const struct reading *reading, size_t counter)
+{
+    const struct place *line = reading->lines + counter * reading->points;
+    size_t count = (reading->seen + reading->step - 1) / reading->step;
+    static const char *const keys[] = {"line", "low", "high"};
+    for (size_t key = 0; key < (reading->step > 1 ? 3 : 1); key++) {
+        json_open(json, keys[key], '[');
+        for (size_t i = 0; i < count; i++)
+            json_double(json, NULL,
+                        !line[i].count ? NAN
+                        : key == 0     ? average(&line[i])
+                        : key == 1     ? line[i].least
+                                       : line[i].most);
+        json_close(json, ']');
+    }
+}
+
+static bool take_text(void *context, const char *instance, const char *counter, const char *text)
+{
+    (void)instance, (void)counter;
+    json_string(context, "text", text);
+    return false;
+}
+
+static void write_series(struct json *json, const struct reading *reading)
+{
+    json_open(json, "times", '[');
+    for (size_t i = 0; reading->points && i * reading->step < reading->seen; i++)
+        json_integer(json, NULL, reading->times[i]);
+    json_close(json, ']');
+    json_open(json, "series", '[');
+    for (size_t c = 0; c < reading->source.paths.count; c++) {
+        const struct place *all = &reading->all[c];
+        json_open(json, NULL, '{');
+        json_string(json, "path", reading->source.shown.texts[c]);
+        json_double(json, "now", reading->seen ? reading->now[c] : NAN);
+        json_double(json, "average", average(all));
+        json_double(json, "least", all->count ? all->least : NAN);
+        json_double(json, "most", all->count ? all->most : NAN);
+        if (isnan(reading->now[c]))
+            opl_counter_texts(reading->source.handles[c], take_text, json);
+        if (reading->points)
+            write_line(json, reading, c);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static int read_values(struct input_log *source, const struct relog *opts, struct json *json,
+                       size_t points)
+{
+    size_t count = source->paths.count;
+    struct reading reading = {.source = *source, .step = 1};
+    if (count > COUNTERS_MOST) {
+        fprintf(stderr, "These are %zu counters; at most %d can be read at once.\n", count,
+                COUNTERS_MOST);
+        return READER_NOTHING;
+    }
+    points = points < POINTS_MOST ? points : POINTS_MOST;
+    points = points * count < PLACES_MOST ? points : PLACES_MOST / count;
+    reading.points = points & ~(size_t)1;
+    reading.all = calloc(count, sizeof *reading.all);
+    reading.now = calloc(count, sizeof *reading.now);
+    reading.lines = calloc(count * points + 1, sizeof *reading.lines);
+    reading.times = calloc(points + 1, sizeof *reading.times);
+    if (!reading.all || !reading.now || !reading.lines || !reading.times)
+        return READER_NOTHING;
+    int code = source_read(&reading.source, opts, take, &reading);
+    *source = reading.source;
+    write_extent(json, reading.first, reading.last, reading.seen);
+    write_series(json, &reading);
+    return reading.seen ? EXIT_GOOD : code;
+}
+
+/* ---- */
+
+/* `arguments`: counters, values, csv or blg; the first and the last time in ms since 1970, 0: no
+ * limit; the points of a line. */
+void reader_main(char **arguments)
+{
+    static char input[] = "-", *inputs[] = {input};
+    const char *what = arguments[0];
+    bool binary = !strcmp(what, "blg"), writes = binary || !strcmp(what, "csv");
+    struct relog opts = {
+        .inputs = {.texts = inputs, .count = 1},
+          .output = input, .yes = true
+    };
+    struct input_log source = {0};
+    struct json json = {.out = stdout, .flat = true};
+    if (!text_list_read(&opts.wanted, "/proc/self/fd/3") || !drop_rights()) {
+        fputs("The rights of the reading process could not be given up.\n", stderr);
+        _exit(READER_NOTHING);
+    }
+    opts.binary = binary;
+    opts.format = sheet_format_of(binary ? "BIN" : "CSV");
+    opts.begin = local_time(arguments[1]);
+    opts.end = local_time(arguments[2]);
+    int code = source_open(&source, &opts);
+    if (!code && writes) {
+        code = write_output(&opts, &source);
+    } else if (!code) {
+        json_open(&json, NULL, '{');
+        code = !strcmp(what, "values")
+                   ? read_values(&source, &opts, &json, strtoul(arguments[3], NULL, 10))
+                   : list_counters(&source, &opts, &json);
+        json_close(&json, '}');
+    }
+    fflush(stdout);
+    fflush(stderr);
+    _exit(code); /* what the memory has ends with the process */
+}
