@@ -21,7 +21,7 @@ export interface ProcessLine { name: string; identity: string; members: number; 
 export interface Series {
     name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean;
     /** of a capture: figures of all its samples, and which of two captures it is */
-    whole?: { average: number | null; least: number | null; most: number | null }; mark?: string;
+    whole?: { last: number | null; average: number | null; least: number | null; most: number | null }; mark?: string;
 }
 
 const MOST_POINTS = 3900;
@@ -110,7 +110,7 @@ export class Live {
         }
     }
 
-    private changed(): void {
+    protected changed(): void {
         if (this.due) return;
         this.due = requestAnimationFrame(() => { this.due = 0; this.listen(); });
     }

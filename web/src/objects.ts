@@ -10,6 +10,7 @@ export interface Counter extends Unit { name: string; title: string; explain: st
 export interface ObjectType {
     name: string; title: string; explain: string | null; why: string | null; single: boolean; instances: number;
     counters: Counter[];
+    names?: string[]; /* instances of a capture's object */
 }
 
 /** Short names that Linux people use, and words of the objects that they mean. */

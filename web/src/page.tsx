@@ -16,9 +16,11 @@ import { Form, readState, State, View, writeState } from "./state";
 import { ProcessDetails, processLists, ProcessList } from "./processes";
 import { Report, reportLists } from "./tables";
 import { Language, LANGUAGES, setLanguage, t, Text, told } from "./texts";
+import { objectsOf } from "./captures";
+import { Comparison, Save, SourceChoice, SourceNotes, useRecording, useSources } from "./sources";
 import { Tree } from "./tree";
 
-const VIEWS: [View, Text][] = [["machines", "Machines"], ["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"]];
+const VIEWS: [View, Text][] = [["machines", "Machines"], ["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"], ["compare", "Comparison"]];
 
 function listsOf(state: State, objects: ObjectType[]): string[] {
     if (state.view === "overview") return OVERVIEW_LISTS;
@@ -51,9 +53,9 @@ function Toolbar({ state, change }: { state: State; change(part: Partial<State>)
 
 function Page() {
     const [, redraw] = useReducer((count: number) => count + 1, 0);
-    const live = useMemo(() => new Live(() => redraw(0)), []);
-    const [state, setState] = useState(readState), [objects, setObjects] = useState<ObjectType[]>([]);
-    const [machine, setMachine] = useState<{ name: string; root: boolean; machines: string[]; missing?: string } | null>(null);
+    const machineLive = useMemo(() => new Live(() => redraw(0)), []);
+    const [state, setState] = useState(readState), [machineObjects, setObjects] = useState<ObjectType[]>([]);
+    const [machine, setMachine] = useState<{ name: string; root: boolean; seconds: number; machines: string[]; missing?: string } | null>(null);
     const [entry, setEntry] = useState<string | null>(null), [help, setHelp] = useState(false);
     const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
     useEffect(() => {
@@ -70,7 +72,15 @@ function Page() {
         readObjects(state.machine, setObjects, () => wanted).catch((error) => { if (error instanceof NoSession) setEntry(error.message); });
         return () => { wanted = false; };
     }, [machine, state.machine, state.language]);
-    useEffect(() => { if (machine) live.watch(listsOf(state, objects), state.machine); }, [state.view, state.paths, state.object, state.machine, state.group, state.process, objects, machine]);
+    const show = (capture: string, second: string) => change({ capture, second, view: second ? "compare" : state.view === "compare" ? "overview" : state.view });
+    const sources = useSources([state.capture, state.second], machineObjects, show, (paths) => change({ view: "chart", paths }), (error) => setEntry(error.message));
+    const recording = useRecording(sources.shown, () => redraw(0)), live: Live = recording ?? machineLive;
+    const objects = useMemo(() => (recording ? objectsOf(recording.captures[0], machineObjects) : machineObjects), [recording, machineObjects]);
+    useEffect(() => {
+        if (!machine) return;
+        if (live !== machineLive || state.capture) machineLive.watch([], state.machine);
+        if (live !== machineLive || !state.capture) live.watch(listsOf(state, objects), state.machine);
+    }, [state.view, state.paths, state.object, state.machine, state.capture, state.group, state.process, objects, machine, live]);
     setLanguage(state.language);
     const search = (place: string) => (document.querySelector(place) as HTMLInputElement | null)?.focus();
     const forms: Record<string, Form> = { l: "line", b: "bars", h: "heat", v: "values" }, views: Record<string, View> = { 1: "overview", 2: "processes", 3: "chart", 4: "report" };
@@ -89,13 +99,14 @@ function Page() {
         change({ view: tabs[next][0], sort: "", process: "" });
         ((event.currentTarget as HTMLElement).children[next] as HTMLElement).focus();
     };
-    const tabs = VIEWS.filter(([view]) => view !== "machines" || (machine && machine.machines.length > 1));
+    const tabs = VIEWS.filter(([view]) => view === "machines" ? machine && machine.machines.length > 1 && !recording : view !== "compare" || sources.shown.length > 1);
     const why = entry ?? live.noSession;
     if (why !== null) return <NoEntry why={why} />;
     const lines = state.view === "chart" ? linesOf(live, state.hidden, state.marked, state.one && state.form === "line") : [];
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
     const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
     const remove = (path: string) => change({ paths: state.paths.filter((each) => each !== path) });
+    const add = (path: string) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] });
     const table = { live, sort: state.sort, setSort: (sort: string) => change({ sort }), filter: state.filter };
     const object = objects.find((each) => each.name === state.object);
     return (
@@ -105,6 +116,7 @@ function Page() {
                     ? <h1><select aria-label={t("Machine")} value={state.machine || machine.name} onChange={(event) => change({ machine: event.currentTarget.value })}>
                         {machine.machines.map((name) => <option key={name}>{name}</option>)}</select></h1>
                     : <h1>{machine?.name ?? "perfmon"}</h1>}
+                <SourceChoice sources={sources} machine={state.machine || (machine?.name ?? "")} capture={state.capture} second={state.second} show={show} />
                 <div role="tablist" aria-label={t("Views")} onKeyDown={turn}>{tabs.map(([view, title]) =>
                     <button key={view} role="tab" id={`tab-${view}`} aria-controls="view" tabIndex={state.view === view ? 0 : -1} aria-selected={state.view === view} onClick={() => change({ view, sort: "", process: "" })}>{t(title)}</button>)}</div>
                 {state.view !== "chart" && state.view !== "machines" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
@@ -116,9 +128,13 @@ function Page() {
             </header>
             {help && <Keys on={state.keys} setOn={(keys) => change({ keys })} close={() => setHelp(false)} />}
             <Tree objects={objects} machine={state.machine} show={(name) => change({ view: "report", object: name, sort: "" })}
-                add={(path) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] })} />
+                add={add} />
             <main id="view" aria-labelledby={`tab-${state.view}`} tabIndex={-1}>
-                <Missing command={machine?.missing} />
+                {!recording && <Missing command={machine?.missing} />}
+                <SourceNotes sources={sources} recording={recording} />
+                {state.view === "compare" && (sources.shown.length > 1
+                    ? <Comparison captures={sources.shown} filter={state.filter} add={add} />
+                    : <p class="note">{t("reading…")}</p>)}
                 {state.view === "machines" && machine && <Machines names={machine.machines} choose={(name) => change({ machine: name, view: "overview" })} />}
                 {state.view === "overview" && <Overview {...table} />}
                 {state.view === "processes" && (state.process
@@ -131,7 +147,8 @@ function Page() {
                         {state.form === "bars" && <Bars live={live} lines={lines} />}
                         {state.form === "heat" && <Heat live={live} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.form === "values" && <Values live={live} lines={lines} />}
-                        <Legend live={live} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} /></>
+                        <Legend live={live} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
+                        <Save live={live} recording={recording} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={null} /></>
                     : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}
                 {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">{t("Choose an object in the tree by its button ▦.")}</p>)}
             </main>

@@ -82,6 +82,33 @@ const TEXTS = {
     /* history and time axis */
 
     /* captures, export, comparison, sets, import */
+    "Comparison": ["Vergleich", "Сравнение"],
+    "{} is larger than 256 MiB. Cut a part out of it by relog -b and -e.": ["{} ist größer als 256 MiB. Schneiden Sie mit relog -b und -e einen Teil heraus.", "{} больше 256 МиБ. Вырежьте часть командой relog -b и -e."],
+    "The capture does not have this counter.": ["Die Aufzeichnung hat diesen Zähler nicht.", "В записи нет этого счётчика."],
+    "{} contains no list of counters.": ["{} enthält keine Liste von Zählern.", "В {} нет списка счётчиков."],
+    "{} is being read…": ["{} wird gelesen…", "{}: чтение…"],
+    "Source": ["Quelle", "Источник"],
+    "Compare with": ["Vergleichen mit", "Сравнить с"],
+    "compare with…": ["vergleichen mit…", "сравнить с…"],
+    "Open…": ["Öffnen…", "Открыть…"],
+    "Open captures (.blg, .csv, .tsv, .zst) or counter lists of perfmon (.htm, .xml); they can also be dropped on the page": ["Aufzeichnungen (.blg, .csv, .tsv, .zst) oder Zählerlisten von perfmon (.htm, .xml) öffnen; man kann sie auch auf die Seite ziehen", "Открыть записи (.blg, .csv, .tsv, .zst) или списки счётчиков perfmon (.htm, .xml); их можно и перетащить на страницу"],
+    "{} samples, {} to {}": ["{} Messungen, {} bis {}", "замеров: {}, с {} по {}"],
+    "Not everything could be read": ["Nicht alles war lesbar", "Прочитано не всё"],
+    "Counters of the list that this machine does not have: {}": ["Zähler der Liste, die dieser Rechner nicht hat: {}", "Счётчики списка, которых нет на этой машине: {}"],
+    "Close": ["Schließen", "Закрыть"],
+    "from 0": ["von 0", "с нуля"],
+    "Averages of both captures, the largest change first": ["Mittelwerte beider Aufzeichnungen, die größte Änderung zuerst", "Средние обеих записей, сначала наибольшее изменение"],
+    " – the first {} of {} rows": [" – die ersten {} von {} Zeilen", " – первые {} строк из {}"],
+    "Difference": ["Unterschied", "Разница"],
+    "Change": ["Änderung", "Изменение"],
+    "Save what is shown:": ["Gezeigtes speichern:", "Сохранить показанное:"],
+    "A .blg has raw values, which only captures have: record a set.": ["Eine .blg hat Rohwerte, die nur Aufzeichnungen haben: zeichnen Sie einen Satz auf.", "В .blg исходные значения, они есть только в записях: запишите набор."],
+    "Set of logman…": ["Satz für logman…", "Набор logman…"],
+    "This makes a set that records these counters. Run it on the machine; the page itself starts nothing there.": ["Das macht einen Satz, der diese Zähler aufzeichnet. Führen Sie es auf dem Rechner aus; die Seite selbst startet dort nichts.", "Это создаёт набор, который записывает эти счётчики. Выполните на машине: сама страница там ничего не запускает."],
+    "Seconds between samples": ["Sekunden zwischen Messungen", "Секунд между замерами"],
+    "Copy": ["Kopieren", "Копировать"],
+    "Save as XML for logman import": ["Als XML für logman import speichern", "Сохранить XML для logman import"],
+    "The server does not have this capture any more: open it again.": ["Der Server hat diese Aufzeichnung nicht mehr: öffnen Sie sie noch einmal.", "На сервере этой записи больше нет: откройте её снова."],
 
     /* the program, its package and what is missing */
     "Counters of other users' processes are missing, such as the bytes that they read and write. This command adds them:":

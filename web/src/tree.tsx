@@ -7,9 +7,9 @@ import { matches, ObjectType, readInstances } from "./objects";
 
 const MOST_SHOWN = 500;
 
-function Instances({ object, counter, machine, add }: { object: string; counter: string; machine: string; add(path: string): void }) {
+function Instances({ object: { name: object, names: recorded }, counter, machine, add }: { object: ObjectType; counter: string; machine: string; add(path: string): void }) {
     const [names, setNames] = useState<string[] | null>(null), [filter, setFilter] = useState("");
-    useEffect(() => { readInstances(object, machine).then(setNames, () => setNames([])); }, [object, machine]);
+    useEffect(() => { if (recorded) setNames(recorded); else readInstances(object, machine).then(setNames, () => setNames([])); }, [object, recorded, machine]);
     if (!names) return <div class="note">{t("reading…")}</div>;
     const found = names.filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
     return (
@@ -46,7 +46,7 @@ export function Tree({ objects, machine, add, show }: { objects: ObjectType[]; m
                             <li key={each.name}>
                                 <button disabled={each.text} aria-expanded={object.single ? undefined : counter === each.name} onFocus={tell(each.title, each.explain)}
                                     onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === each.name ? "" : each.name)}>{each.title}</button>
-                                {counter === each.name && open === object.name && <Instances object={object.name} counter={each.name} machine={machine} add={add} />}
+                                {counter === each.name && open === object.name && <Instances object={object} counter={each.name} machine={machine} add={add} />}
                             </li>))}</ul>}
                     </li>);
             })}</ul>

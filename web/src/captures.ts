@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Captures (.blg, .csv, .tsv, also compressed) that the server has read for this page, as a source of
+// the same tables and lines as the machine.
+
+import { Column, Live, Series, Unit } from "./live";
+import { Counter, ObjectType, parts } from "./objects";
+import { NoSession, request } from "./session";
+import { t } from "./texts";
+
+/** What the server accepts; it says so itself, but only after the whole upload. */
+const MOST_BYTES = 256 * 1024 * 1024;
+const POINTS = 1500;
+
+interface Recorded extends Unit { path: string; text: boolean; scale: number; machine: string; object: string; instance: string | null; counter: string; }
+export interface Capture {
+    id: string; name: string; first: number; last: number; samples: number; loss: string;
+    counters: Recorded[]; machines: Set<string>;
+}
+export interface Statistics { average: number | null; least: number | null; most: number | null; }
+export interface Values extends Statistics { path: string; now: number | null; text?: string; line?: (number | null)[]; low?: (number | null)[]; high?: (number | null)[]; }
+
+/** Splits a path of a capture, which has a machine. */
+export function split(path: string): { machine: string; object: string; instance: string | null; counter: string } {
+    const machine = /^\\\\[^\\]+/.exec(path)?.[0] ?? "";
+    return { machine, ...parts(path.slice(machine.length)) };
+}
+
+export async function upload(file: File): Promise<string> {
+    if (file.size > MOST_BYTES) throw new Error(t("{} is larger than 256 MiB. Cut a part out of it by relog -b and -e.", file.name));
+    const answer = await request(`/api/captures?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+    return (await answer.json()).capture;
+}
+
+function ask(id: string, what: string, words: Record<string, number> = {}, paths: string[] = []): Promise<Response> {
+    const query = new URLSearchParams({ capture: id, ...Object.fromEntries(Object.entries(words).map(([key, value]) => [key, String(Math.round(value))])) });
+    return request(`/api/capture/${what}?${query}`, { method: "POST", body: paths.join("\n") });
+}
+
+/** The messages are those of relog, which reads for the server. */
+const readable = (text: string, name: string) => text.replace(/^relog: /gm, "").replace(/standard input/g, name).trim();
+
+export async function readCapture(id: string): Promise<Capture> {
+    const { name } = await (await request(`/api/capture?capture=${id}`)).json();
+    try {
+        const answer = await (await ask(id, "counters")).json();
+        const counters: Recorded[] = answer.counters.map((each: Recorded) => ({ ...each, ...split(each.path) }));
+        return { ...answer, id, name, counters, loss: readable(answer.loss, name), machines: new Set(counters.map((each) => each.machine.toLowerCase())) };
+    } catch (error) {
+        if (error instanceof NoSession) throw error;
+        const text = readable((error as Error).message, name);
+        throw new Error(text.startsWith(name) ? text : `${name}: ${text}`);
+    }
+}
+
+export async function readValues(capture: Capture, paths: string[], words: Record<string, number> = {}): Promise<{ times: number[]; series: Values[]; loss: string }> {
+    const answer = await (await ask(capture.id, "values", words, paths)).json();
+    return { ...answer, loss: readable(answer.loss, capture.name) };
+}
+
+/** A part of the capture as a file: "csv" or "blg". */
+export async function readPart(capture: Capture, format: string, paths: string[], from: number, to: number): Promise<Blob> {
+    return (await ask(capture.id, format, { begin: from, end: to }, paths.map(anyMachine))).blob();
+}
+
+const anyMachine = (path: string) => (path.startsWith("\\\\") ? path : `\\\\*${path}`);
+
+/** Compares as PDH does: without case, * in the pattern is any text. */
+function matcher(pattern: string): (text: string) => boolean {
+    const expression = new RegExp(`^${pattern.replace(/[.+^${}()|[\]\\?]/g, "\\$&").replace(/\*/g, ".*")}$`, "is");
+    return (text) => expression.test(text);
+}
+
+/** The objects of a capture as a tree; explanations are those of this machine. */
+export function objectsOf(capture: Capture, known: ObjectType[]): ObjectType[] {
+    const objects = new Map<string, ObjectType & { names: string[] }>(), seen = new Set<string>();
+    const titles = new Map(known.map((each) => [each.name.toLowerCase(), each]));
+    for (const each of capture.counters) {
+        const key = each.object.toLowerCase(), same = titles.get(key);
+        let object = objects.get(key);
+        if (!object) objects.set(key, (object = {
+            name: same?.name ?? each.object, title: same?.title ?? each.object, explain: same?.explain ?? null, why: null, single: each.instance === null, instances: 0, counters: [], names: [],
+        }));
+        const once = (what: string) => !seen.has(`${key}\n${what}`) && seen.add(`${key}\n${what}`);
+        if (each.instance !== null && once(`(${each.instance.toLowerCase()})`)) object.instances = object.names.push(each.instance);
+        if (!once(each.counter.toLowerCase())) continue;
+        const counter = same?.counters.find((other) => other.name.toLowerCase() === each.counter.toLowerCase());
+        object.counters.push({
+            name: counter?.name ?? each.counter, title: counter?.title ?? each.counter, explain: counter?.explain ?? null, type: each.type, suffix: each.suffix,
+            unit: counter?.unit ?? each.unit, text: each.text, raw: false,
+        } as Counter);
+    }
+    return [...objects.values()].sort((left, right) => (left.title.toLowerCase() < right.title.toLowerCase() ? -1 : 1));
+}
+
+interface Line { path: string; pattern: string; found: Recorded | undefined; takes(path: ReturnType<typeof split>): boolean; }
+
+function linesOf(capture: Capture, list: string): Line[] {
+    return list.split("\n").map((text) => {
+        const path = text.replace(/^[+=@]/, ""), wanted = split(path);
+        const object = matcher(wanted.object), counter = matcher(wanted.counter), instance = wanted.instance === null ? null : matcher(wanted.instance);
+        const takes = (other: ReturnType<typeof split>) => object(other.object) && counter(other.counter) &&
+            (instance && other.instance !== null ? instance(other.instance) : !instance && other.instance === null);
+        return { path, pattern: anyMachine(path), takes, found: capture.counters.find(takes) };
+    });
+}
+
+/** Captures in place of the machine: one, or two whose lines begin at the same place of the chart. */
+export class Recording extends Live {
+    private asked = "";
+    loss = "";
+
+    constructor(listen: () => void, readonly captures: Capture[]) {
+        super(listen);
+        this.state = "complete"; /* until something is asked for */
+        this.loss = captures.map((capture) => capture.loss).filter(Boolean).join("\n");
+    }
+
+    override watch(lists: string[]): void {
+        if (lists.join("\n\n") === this.asked) return;
+        this.asked = lists.join("\n\n");
+        this.tables = lists.map((key) => ({ key, columns: [], rows: [], tick: 0, time: 0, reasons: new Map() }));
+        this.series = new Map();
+        this.times = [];
+        this.state = "starting";
+        this.problem = "";
+        void this.load(lists, this.asked);
+    }
+
+    private async load(lists: string[], asked: string): Promise<void> {
+        try {
+            for (const capture of this.captures) await this.loadOne(capture, lists, asked);
+        } catch (error) {
+            if (error instanceof NoSession) this.noSession = error.message;
+            else this.problem = String((error as Error).message || error);
+        }
+        if (asked !== this.asked) return;
+        this.state = "complete";
+        this.changed();
+    }
+
+    /** The lists for charts are read with lines, the others without, and of the first capture only. */
+    private async loadOne(capture: Capture, lists: string[], asked: string): Promise<void> {
+        for (const chart of [true, false]) {
+            const places = lists.map((list, i) => ({ i, list })).filter(({ list }) => list.startsWith("+") === chart);
+            const found = places.map(({ i, list }) => ({ i, lines: linesOf(capture, list) }));
+            const paths = found.flatMap(({ lines }) => lines.filter((line) => line.found).map((line) => line.pattern));
+            if (!paths.length || (!chart && capture !== this.captures[0])) continue;
+            const answer = await readValues(capture, [...new Set(paths)], { points: chart ? POINTS : 0 });
+            if (asked !== this.asked) return;
+            if (answer.loss && !this.loss.includes(answer.loss)) this.loss = [this.loss, answer.loss].filter(Boolean).join("\n");
+            const values = answer.series.map((each) => ({ ...each, ...split(each.path) }));
+            for (const { i, lines } of found) {
+                if (capture === this.captures[0]) this.fillTable(i, capture, lines, values);
+                if (chart) this.addSeries(capture, lines, values, answer.times);
+            }
+            this.changed();
+        }
+    }
+
+    private name(capture: Capture, path: ReturnType<typeof split>): string {
+        return (capture.machines.size > 1 ? `${path.machine.slice(2)}: ` : "") + (path.instance ?? "");
+    }
+
+    private fillTable(at: number, capture: Capture, lines: Line[], values: (Values & ReturnType<typeof split>)[]): void {
+        const table = this.tables[at], rows = new Map<string, { name: string; identity: string; cells: (number | string | null)[] }>();
+        lines.forEach((line, column) => values.filter((each) => line.takes(each)).forEach((each) => {
+            const name = this.name(capture, each), key = name.toLowerCase();
+            if (!rows.has(key)) rows.set(key, { name, identity: key, cells: lines.map(() => null) });
+            rows.get(key)!.cells[column] = each.now ?? each.text ?? null;
+        }));
+        table.columns = lines.map((line) => ({
+            path: line.path, status: 0, type: line.found?.type ?? null, suffix: line.found?.suffix ?? "", unit: line.found?.unit ?? "",
+            raw: false, scale: line.found?.scale ?? 0, explain: null, why: line.found ? null : t("The capture does not have this counter."),
+        } as Column));
+        table.rows = [...rows.values()].filter((row) => row.cells.some((cell) => cell !== null));
+        table.tick = 1;
+        table.time = capture.last;
+    }
+
+    private addSeries(capture: Capture, lines: Line[], values: (Values & ReturnType<typeof split>)[], times: number[]): void {
+        const second = capture !== this.captures[0], shift = second ? this.captures[0].first - capture.first : 0;
+        const place = this.addTimes(times.map((time) => time + shift));
+        for (const line of lines)
+            for (const each of values.filter((other) => line.takes(other))) {
+                const name = this.name(capture, each), key = `${line.path}\n${second ? "B:" : ""}${name.toLowerCase()}`;
+                const series: Series = {
+                    name, identity: key.slice(line.path.length + 1), path: line.path, counter: line.found, alive: true,
+                    values: new Array(this.times.length).fill(undefined), whole: { last: each.now, average: each.average, least: each.least, most: each.most },
+                    mark: this.captures.length > 1 ? (second ? "B" : "A") : undefined,
+                };
+                each.line!.forEach((value, i) => { series.values[place[i]] = value; });
+                this.series.set(key, series);
+            }
+    }
+
+    /** Joins these times with those that are there; returns their places. A value that is undefined, and
+     * not null, is no gap: the time is that of another capture. */
+    private addTimes(times: number[]): number[] {
+        const all = [...new Set([...this.times, ...times])].sort((left, right) => left - right);
+        const place = new Map(all.map((time, i) => [time, i]));
+        for (const series of this.series.values()) {
+            const values = new Array(all.length).fill(undefined);
+            series.values.forEach((value, i) => { values[place.get(this.times[i])!] = value; });
+            series.values = values;
+        }
+        this.times = all;
+        return times.map((time) => place.get(time)!);
+    }
+}
+
+/** What differs between two captures: the averages, the largest relative difference first. */
+export interface Difference { path: string; a: number | null; b: number | null; difference: number | null; relative: number | null; counter: Unit | undefined; }
+
+export async function compare(captures: Capture[]): Promise<Difference[]> {
+    const sides: Map<string, Values>[] = [];
+    for (const capture of captures) {
+        const several = capture.machines.size > 1;
+        const { series } = await readValues(capture, []);
+        sides.push(new Map(series.filter((each) => each.text === undefined).map((each) =>
+            [several ? each.path : each.path.slice(split(each.path).machine.length), each])));
+    }
+    const lower = sides.map((side) => new Map([...side].map(([path, values]) => [path.toLowerCase(), { path, average: values.average }])));
+    const units = new Map(captures.flatMap((capture) => capture.counters.map((each) => [each.path.slice(each.machine.length).toLowerCase(), each as Unit] as const)));
+    const found = [...new Set([...lower[0].keys(), ...lower[1].keys()])].map((key): Difference => {
+        const a = lower[0].get(key)?.average ?? null, b = lower[1].get(key)?.average ?? null;
+        const difference = a === null || b === null ? null : b - a;
+        const path = (lower[0].get(key) ?? lower[1].get(key)!).path;
+        return { path, a, b, difference, relative: difference === null ? null : difference === 0 ? 0 : difference / Math.abs(a!), counter: units.get(path.slice(split(path).machine.length).toLowerCase()) };
+    });
+    const size = (value: number | null) => (value === null ? -1 : Math.abs(value));
+    return found.sort((left, right) => size(right.relative) - size(left.relative) || size(right.difference) - size(left.difference) || 0);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Lists of counters: those that Windows' perfmon has saved (.htm, .xml), and sets for logman.
+
+import { ObjectType, parts } from "./objects";
+import { request } from "./session";
+import { split } from "./captures";
+
+/** The text of a file of Windows, which has UTF-16 with a mark, UTF-8, or the old code page. */
+export async function textOf(file: File): Promise<string> {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+    try {
+        return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    } catch {
+        return new TextDecoder("windows-1252").decode(bytes);
+    }
+}
+
+/** The paths in a saved list: parameters CounterNNNNN.Path of the object in a .htm, elements Counter of
+ * the set in a .xml. The document is only looked at: its scripts do not run, and it loads nothing. */
+export function pathsIn(text: string): string[] {
+    const page = new DOMParser().parseFromString(text, /^\s*(<\?xml|<DataCollectorSet)/i.test(text) ? "application/xml" : "text/html");
+    const named = [...page.querySelectorAll("param")]
+        .map((each) => [each.getAttribute("name") ?? "", each.getAttribute("value") ?? ""])
+        .filter(([name]) => /^counter\d+\.path$/i.test(name)).sort(([left], [right]) => (left.toLowerCase() < right.toLowerCase() ? -1 : 1)).map(([, value]) => value);
+    const elements = [...page.querySelectorAll("Counter")].map((each) => each.textContent!.trim());
+    return [...new Set([...named, ...elements])].filter((path) => path.startsWith("\\"));
+}
+
+/** The same paths with the names of this machine, which has them in other languages, too; and those that
+ * it does not have. */
+export async function known(paths: string[], objects: ObjectType[]): Promise<{ paths: string[]; unknown: string[] }> {
+    const wanted = paths.map(split), titles = [...new Set(wanted.flatMap(({ object, counter }) => [object, counter]))];
+    const answer: string[][] = await (await request("/api/titles", { method: "POST", body: titles.join("\n") })).json();
+    const english = new Map(titles.map((title, i) => [title, [title, ...answer[i].filter(Boolean)].map((each) => each.toLowerCase())]));
+    const found: string[] = [], unknown: string[] = [];
+    wanted.forEach(({ object, instance, counter }, i) => {
+        const same = objects.find((each) => english.get(object)!.includes(each.name.toLowerCase()));
+        const counters = counter === "*" ? same?.counters.filter((each) => !each.text) : same?.counters.filter((each) => english.get(counter)!.includes(each.name.toLowerCase())).slice(0, 1);
+        if (!same || !counters?.length || (instance === null) !== same.single) unknown.push(paths[i]);
+        else for (const each of counters) found.push(`\\${same.name}${instance === null ? "" : `(${instance})`}\\${each.name}`);
+    });
+    return { paths: [...new Set(found)], unknown };
+}
+
+const quoted = (text: string) => `'${text.replace(/'/g, "'\\''")}'`;
+const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+/** The command that makes a set of these counters. */
+export function setCommand(name: string, paths: string[], seconds: number): string {
+    return `logman create counter ${quoted(name)} -si ${seconds} -c ${paths.map(quoted).join(" ")}`;
+}
+
+/** The same as a file, for "logman import NAME -xml FILE" and for Windows. */
+export function setFile(name: string, paths: string[], seconds: number): string {
+    return `<?xml version="1.0" encoding="UTF-8"?>
+<DataCollectorSet>
+  <Name>${escaped(name)}</Name>
+  <PerformanceCounterDataCollector>
+    <DataCollectorType>0</DataCollectorType>
+    <Name>${escaped(name)}</Name>
+    <FileName>${escaped(name)}</FileName>
+    <SampleInterval>${seconds}</SampleInterval>
+    <LogFileFormat>3</LogFileFormat>
+${paths.map((path) => `    <Counter>${escaped(path)}</Counter>\n`).join("")}  </PerformanceCounterDataCollector>
+</DataCollectorSet>
+`;
+}
+
+/** The lines of a chart as PDH writes a CSV capture, with the times in UTC. */
+export function csvOf(machine: string, times: number[], lines: { path: string; values: (number | null | undefined)[] }[]): string {
+    const two = (value: number) => String(value).padStart(2, "0");
+    const when = (time: number) => {
+        const at = new Date(time);
+        return `${two(at.getUTCMonth() + 1)}/${two(at.getUTCDate())}/${at.getUTCFullYear()} ${at.toISOString().slice(11, 23)}`;
+    };
+    const cell = (text: string) => `"${text.replace(/"/g, '""')}"`;
+    const row = (cells: string[]) => cells.map(cell).join(",") + "\r\n";
+    return row(["(PDH-CSV 4.0) (UTC)(0)", ...lines.map((line) => `\\\\${machine}${line.path}`)]) +
+        times.map((time, i) => row([when(time), ...lines.map((line) => (typeof line.values[i] === "number" ? String(line.values[i]) : " "))])).join("");
+}
