@@ -95,7 +95,6 @@ const TEXTS = {
     "{} samples, {} to {}": ["{} Messungen, {} bis {}", "замеров: {}, с {} по {}"],
     "Not everything could be read": ["Nicht alles war lesbar", "Прочитано не всё"],
     "Counters of the list that this machine does not have: {}": ["Zähler der Liste, die dieser Rechner nicht hat: {}", "Счётчики списка, которых нет на этой машине: {}"],
-    "Close": ["Schließen", "Закрыть"],
     "from 0": ["von 0", "с нуля"],
     "Averages of both captures, the largest change first": ["Mittelwerte beider Aufzeichnungen, die größte Änderung zuerst", "Средние обеих записей, сначала наибольшее изменение"],
     " – the first {} of {} rows": [" – die ersten {} von {} Zeilen", " – первые {} строк из {}"],
