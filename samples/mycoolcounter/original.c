@@ -62,8 +62,8 @@ static DWORD readText(HKEY own, const char *value, char text[TEXT_SIZE])
     return result;
 }
 
-/* Finds the function whose name the value `value` has. Open and Close may have no name; a function
- * that has a name must exist. */
+/* Finds the function that the registry value `value` names. Open and Close may have no name; a
+ * function that has a name must exist. */
 static DWORD find(const struct original *original, HKEY own, const char *value, void *ret)
 {
     char name[TEXT_SIZE];

@@ -22,7 +22,7 @@ void missing_rights_of_all(const char *tool, const char *path);
 /* Is the word (no path or object) the name of a capture? Then reports which tools read captures. */
 bool missing_is_capture(const char *tool, const char *word);
 
-/* Like pdh_complain, but `similar` names follow the message. */
+/* Like pdh_complain, but prints similar names after the message, if there are any. */
 int missing_complain(const char *tool, const char *path, PDH_STATUS status);
 
 #endif

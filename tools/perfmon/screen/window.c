@@ -711,8 +711,8 @@ static char *expand(struct window *window, const struct window_options *options,
 }
 
 /* Adds the counters of a path to the chart; its counter may be a pattern. Called before anything is
- * drawn, because PDH waits for the object's providers. The paths of a set are expanded on this
- * machine: in the set, PDH would read all captures for them. */
+ * drawn, because PDH waits for the object's providers. The paths of a set are expanded with
+ * this machine's counters: with the set's own, PDH would read all its captures. */
 static void add_paths(struct window *window, const struct window_options *options, const char *path)
 {
     char *list = expand(window, options, path, 0);
