@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What recording costs in addition to the query: one process collects a query, and collects the same
- * query and writes it to a BLG, in turns, so that the ratio is right on a busy machine.
+ * What recording costs in addition to the query: one process collects a query, and collects the
+ * same query and writes it to a BLG, in turns, so that the ratio is right on a busy machine.
  */
 #include "bench.h"
 
