@@ -2,7 +2,7 @@
 // Captures (.blg, .csv, .tsv, also compressed) that the server has read for this page, as a source of
 // the same tables and lines as the machine.
 
-import { Column, Live, Series, Unit } from "./live";
+import { Column, Live, ProcessLine, Series, Unit } from "./live";
 import { Counter, ObjectType, parts } from "./objects";
 import { NoSession, request } from "./session";
 import { t } from "./texts";
@@ -104,6 +104,49 @@ function linesOf(capture: Capture, list: string): Line[] {
     });
 }
 
+/** What the list of processes shows, and the counters that have it, the first that was recorded; the order is
+ * that of tools/model/group.h. */
+const PROCESS_VALUES = [["ID Process"], ["% Processor Time"], [], ["Working Set - Private", "Private Bytes", "Working Set"], ["Disk Read Bytes/sec", "IO Disk Read Bytes/sec", "IO Read Bytes/sec"],
+    ["Disk Write Bytes/sec", "IO Disk Write Bytes/sec", "IO Write Bytes/sec"], ["Thread Count"], ["Elapsed Time"], ["Creating Process ID"]];
+const PROCESS_TEXTS = ["User", "State", "Unit", "Control Group", "Command Line"];
+const LINE_VALUES = 15, SUMS = [1, 3, 4, 5, 6];
+
+function processPaths(capture: Capture): string[] {
+    return ["Process V2", "Process Details", "Process"].flatMap((object) => [...PROCESS_VALUES.flat(), ...PROCESS_TEXTS].map((counter) => `\\${object}(*)\\${counter}`))
+        .filter((path) => recorded(capture, path)).map(anyMachine);
+}
+
+const recorded = (capture: Capture, path: string) => linesOf(capture, path)[0].found;
+
+/** The processes at the end of the capture, joined as the server joins those of a machine. */
+function processesOf(values: (Values & ReturnType<typeof split>)[], group: string): ProcessLine[] {
+    const lines = new Map<string, ProcessLine>(), object = values.some((each) => /^process v2$/i.test(each.object)) ? "process v2" : "process";
+    for (const each of values) {
+        const instance = each.instance ?? "", own = each.object.toLowerCase() === object, key = `${each.machine}${instance}`.toLowerCase();
+        if (/^(_total|idle)(:|$)/i.test(instance) || (!own && each.object.toLowerCase() !== "process details")) continue;
+        const line = lines.get(key) ?? { name: instance.replace(/:\d+$/, ""), identity: key, members: 1, values: new Array(LINE_VALUES).fill(null), texts: new Array(PROCESS_TEXTS.length).fill(null) };
+        const counter = each.counter.toLowerCase(), at = PROCESS_VALUES.findIndex((names) => names.some((name) => name.toLowerCase() === counter));
+        const text = PROCESS_TEXTS.findIndex((name) => name.toLowerCase() === counter);
+        if (own && at >= 0) line.values[at] ??= each.now;
+        if (!own && text >= 0) line.texts[text] = each.text ?? null;
+        lines.set(key, line);
+    }
+    const alive = [...lines.values()].filter((line) => line.values.some((value) => value !== null));
+    const by = { user: 0, unit: 2, group: 3 }[group];
+    if (group === "process") return alive;
+    if (group === "container") return []; /* captures have no names of containers */
+    const groups = new Map<string, ProcessLine>();
+    for (const line of alive) {
+        const name = by === undefined ? line.name : line.texts[by] || "(none)", joined = groups.get(name);
+        if (!joined) groups.set(name, { ...line, name, identity: name, texts: line.texts.map(() => null), values: line.values.map((value, i) => (SUMS.includes(i) ? value : null)) });
+        else {
+            joined.members++;
+            for (const i of SUMS) if (line.values[i] !== null) joined.values[i] = (joined.values[i] ?? 0) + line.values[i]!;
+        }
+    }
+    return [...groups.values()];
+}
+
 /** Captures in place of the machine: one, or two whose lines begin at the same place of the chart. */
 export class Recording extends Live {
     private asked = "";
@@ -141,14 +184,16 @@ export class Recording extends Live {
     /** The lists for charts are read with lines, the others without, and of the first capture only. */
     private async loadOne(capture: Capture, lists: string[], asked: string): Promise<void> {
         for (const chart of [true, false]) {
-            const places = lists.map((list, i) => ({ i, list })).filter(({ list }) => list.startsWith("+") === chart);
+            const places = lists.map((list, i) => ({ i, list })).filter(({ list }) => list.startsWith("+") === chart && !list.startsWith("#"));
             const found = places.map(({ i, list }) => ({ i, lines: linesOf(capture, list) }));
-            const paths = found.flatMap(({ lines }) => lines.filter((line) => line.found).map((line) => line.pattern));
+            const processes = chart ? -1 : lists.findIndex((list) => list.startsWith("#"));
+            const paths = (processes < 0 ? [] : processPaths(capture)).concat(found.flatMap(({ lines }) => lines.filter((line) => line.found).map((line) => line.pattern)));
             if (!paths.length || (!chart && capture !== this.captures[0])) continue;
             const answer = await readValues(capture, [...new Set(paths)], { points: chart ? POINTS : 0 });
             if (asked !== this.asked) return;
             if (answer.loss && !this.loss.includes(answer.loss)) this.loss = [this.loss, answer.loss].filter(Boolean).join("\n");
             const values = answer.series.map((each) => ({ ...each, ...split(each.path) }));
+            if (processes >= 0) this.tables[processes] = { ...this.tables[processes], lines: processesOf(values, lists[processes].slice(1)), tick: 1, time: capture.last };
             for (const { i, lines } of found) {
                 if (capture === this.captures[0]) this.fillTable(i, capture, lines, values);
                 if (chart) this.addSeries(capture, lines, values, answer.times);

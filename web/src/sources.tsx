@@ -68,7 +68,11 @@ export function useSources(ids: string[], objects: ObjectType[], show: (capture:
         return () => { removeEventListener("dragover", over); removeEventListener("drop", drop); };
     }, []);
     const shown = ids.map((id) => opened.find((each) => each.id === id)).filter((each): each is Capture => !!each);
-    return { opened, shown, problem, unknown, busy, open: (files) => void open(files), forget: () => { setProblem(""); setUnknown([]); } };
+    return { opened, shown, problem, unknown, busy, open: (files) => void open(files), forget: () => {
+        setProblem("");
+        setUnknown([]);
+        if (ids[0] && !shown.length) show("", ""); /* the server does not have it any more */
+    } };
 }
 
 /** The captures that are shown, as a source like the machine; null: the machine is shown. */
