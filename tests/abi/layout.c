@@ -2,9 +2,9 @@
 /*
  * Compares the present headers with version 1 of the interface to provider libraries, which
  * version1.h repeats. If this file does not compile, existing libraries would be read wrongly: undo
- * the change of the header. A new member takes the place of a reserved member (change it here,
- * too), or stands after the last member of version 1, and then only the lengths of version 1 are
- * compared here.
+ * the change of the header. A new member may take the place of a reserved member (then change it
+ * here, too), or follow the last member of version 1. In structures with such new members, compare
+ * only the lengths of version 1 here.
  */
 #include <openperflib/object.h>
 

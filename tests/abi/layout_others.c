@@ -67,8 +67,8 @@ FROZEN(opl_build_counter);
 FROZEN(opl_build_object_info);
 FROZEN(opl_build);
 
-/* The sizes on 64-bit machines as plain numbers: a change of a Windows structure that is a member
- * of ours changes both sides of the comparisons above, so only this one fails. */
+/* The sizes on 64-bit machines as plain numbers: if a Windows structure changes that is a member of
+ * ours, both sides of the comparisons above change alike, and only this one fails. */
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(opl_block) == 120 && sizeof(opl_object_view) == 80 &&
                     sizeof(opl_counter_view) == 56 && sizeof(opl_instance_view) == 64 &&
