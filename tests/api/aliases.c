@@ -199,8 +199,8 @@ static void stars_behind_what_has_no_instances(void **state)
     assert_true(value_at("\\Network(wlp2s0)\\Total Bytes") == 1002 + 9002);
 }
 
-/* After an object without instances, only the alternative names accept brackets, and only "(*)". In
- * all other paths such brackets are refused, as on Windows (docs/windows/pdh.md#f4). */
+/* After an object without instances, only a path with alternative names may have brackets: "(*)".
+ * In all other paths such brackets are refused, as on Windows (docs/windows/pdh.md#f4). */
 static void other_brackets_are_refused(void **state)
 {
     static const char *const paths[] = {"\\Memory(*)\\Available Bytes", "\\Memory(x)\\Pages/sec",

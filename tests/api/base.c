@@ -167,7 +167,7 @@ static void computer_name_refuses_null(void **state)
     assert_int_equal(size, 100);
 }
 
-/* ---- the same clock and name stand in every block's header ---- */
+/* ---- each block's header has the clock and the name that these functions return ---- */
 
 static void block_header_agrees(void **state)
 {

@@ -203,8 +203,8 @@ static void arguments_are_checked(void **state)
     assert_true(DeregisterEventSource(log));
 }
 
-/* For its own sources the library takes the event's text from its catalog, as from a message file
- * on Windows: the strings are the fields of the text, in order. */
+/* For events of the library's own sources (LoadPerf), the text comes from the library's catalog, as
+ * from a message file on Windows: the program's strings are the text's fields, in order. */
 static void the_catalog_words_its_own_sources(void **state)
 {
     HANDLE log = open_source("LoadPerf");

@@ -274,7 +274,7 @@ INDEPENDENT(no_descriptors_left)
         else
             CHECK_IS(answer_size, sizeof(answer));
         while (count < 64 && (taken[count] = open("/dev/null", O_RDONLY)) >= 0)
-            count++; /* providers closed some of their descriptors */
+            count++; /* fills those that providers have closed meanwhile */
         CHECK(RegCreateKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY "\\new", 0, NULL, 0, KEY_ALL_ACCESS,
                               NULL, &key, NULL) != 0);
         run_query("Counter 009");

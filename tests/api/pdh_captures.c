@@ -93,7 +93,7 @@ static void cells_of_the_compressed_capture(void **state)
     cells_of_binary(path);
     PDH_HLOG log = opened(path, PDH_LOG_TYPE_BINARY);
     assert_status(PdhGetLogFileSize(log, &size), 0);
-    assert_true(size > 1000 && size < 20000); /* that of the file, not of the BLG in it */
+    assert_true(size > 1000 && size < 20000); /* the size of the compressed file */
     assert_status(PdhCloseLog(log, 0), 0);
     assert_status(opl_capture_compress(csv, path), PDH_UNKNOWN_LOG_FORMAT);
     assert_non_null(strstr(opl_capture_problem(), "it is no BLG"));
@@ -354,8 +354,8 @@ static void names_of_paths_may_be_patterns(void **state)
     }
 }
 
-/* Windows' flag keeps the wildcard that was asked for; only our own lists what the file has, which
- * is an array of all interfaces in the BLG, and five columns in the CSV. */
+/* With PDH_NOEXPANDINSTANCES, as on Windows, a path keeps its (*). With OPL_EXPAND_AS_RECORDED it
+ * becomes what the capture has: one array of all interfaces in the BLG, five columns in the CSV. */
 static void instances_are_not_expanded_unless_wanted(void **state)
 {
     static const char wanted[] = "\\Network Interface(*)\\Bytes *";

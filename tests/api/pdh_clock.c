@@ -228,8 +228,8 @@ static void update(PDH_HLOG log, int64_t jump)
     assert_status(PdhUpdateLogA(log, NULL), 0);
 }
 
-/* Reads the next sample of a capture, and expects this status of the processor's time; the rate of
- * context switches, whose clock cannot be set, is right in any case. */
+/* Reads the next sample of a capture. Expects this status for the processor's time. The rate of
+ * context switches must always be right, because its clock cannot be set. */
 static void reads(PDH_HQUERY capture, PDH_HCOUNTER time, PDH_HCOUNTER switched, PDH_STATUS status)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -239,8 +239,8 @@ static void reads(PDH_HQUERY capture, PDH_HCOUNTER time, PDH_HCOUNTER switched, 
     assert_true(value.doubleValue == 1000);
 }
 
-/* A BLG has raw values, from which readers compute rates. What they would divide by the time that
- * passed on the wall clock has no value in a sample before which that clock was set. */
+/* A BLG has raw values, from which readers compute rates. If the wall clock was set before a
+ * sample, counters whose rate is computed with this clock have no value in the sample. */
 static void a_blg_has_no_false_values(void **state)
 {
     static const int64_t jumps[] = {3600LL * SECOND, -7200LL * SECOND};

@@ -196,7 +196,7 @@ static void counter_infos(void **state)
     assert_status(PdhGetCounterInfoW(NULL, 0, NULL, NULL), PDH_INVALID_HANDLE);
 }
 
-/* As many as a query has space for at first: what follows the last one is not the query's. */
+/* Fills the query's array of counters at its first size: nothing beyond its end may be read. */
 static void counters_are_removed_in_any_order(void **state)
 {
     enum { MANY = 16 };

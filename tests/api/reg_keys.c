@@ -431,7 +431,7 @@ static void f_d4_new_names_change_the_write_time(void **state)
     assert_true(before != 0);
     assert_true(names_written() == before);
     HKEY key;
-    /* so that the next write gives the file another time: longer than a clock tick */
+    /* longer than a clock tick, so that the next write gives the file a different time */
     usleep(20000);
     assert_int_equal(
         RegCreateKeyA(HKEY_LOCAL_MACHINE,
