@@ -60,7 +60,7 @@ static _Noreturn void attack(void)
         for (volatile unsigned pause = i * 37 % 20000; pause; pause--)
             ;
         if (symlink(i % 4 ? own : good, entry))
-            continue; /* the victim was first to create it, and removes it */
+            continue; /* the victim has created it first, and will remove it */
         for (int tries = 0; tries < 10; tries++)
             if (rename(below, aside) == 0) {
                 rename(link_name, below);

@@ -86,8 +86,8 @@ static void f_c3_links_and_relative_paths_are_not_followed(void **state)
     expect_vendor_refused("./build", "not an absolute path");
 }
 
-/* A path with ".." after a missing folder is refused: it would be judged as a place below `folder`,
- * but lead to the link as soon as "new" existed. */
+/* A path with ".." after a missing folder is refused: the check would see a place below `folder`,
+ * but as soon as "new" exists, the path leads to the link. */
 static void f_c3_up_from_what_is_missing_is_refused(void **state)
 {
     char path[256];

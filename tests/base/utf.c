@@ -37,8 +37,8 @@ static void each_invalid_byte_is_replaced(void **state)
     assert_true(utf8_valid("aé\0€", 7));
 }
 
-/* An empty text may be given as NULL; clang's sanitizer would report it if the functions added to
- * this pointer. */
+/* An empty text may be given as NULL. The functions must not add an offset to it, because clang's
+ * sanitizer reports this. */
 static void empty_text_may_be_null(void **state)
 {
     struct buffer units = {0};
