@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every public header, alone, compiles without a warning: alone.sh SOURCE_ROOT COMPILER [FLAG...]
+# Compiles every public header alone; there must be no warning: alone.sh SOURCE_ROOT COMPILER [FLAG...]
 # (the flags set language, standard and mode). Also compiles system.h, which includes the system's headers
 # after ours: they must still work.
 root=$1
