@@ -168,7 +168,7 @@ static int begin(void **state)
     lab_open();
     install_language("00C");
     install_language("007");
-    /* the machine in the document has no numbers above Windows' own, so these packaged services are
+    /* the document's machine has no indices above those of Windows, so these packaged services are
      * removed */
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfLinux");
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfForeign");

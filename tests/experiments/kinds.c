@@ -133,8 +133,8 @@ static const struct kind lies[] = {
     {"writes_over_the_query", "overwrites the query string", ALWAYS(K(NONE)), 0},
 };
 
-/* What a library does to its process has the same outcome at the test levels 1 to 3, and is not run
- * at level 4. */
+/* A fault that damages the library's own process has the same outcome at the test levels 1 to 3; at
+ * level 4 it is not tested. */
 #define DEED(name, what, outcome, flags) \
     {name, what, GUARDED(outcome), flags, "open_fine", NULL, "close_fine", NULL}
 #define OPEN(name, what, outcome, flags) \

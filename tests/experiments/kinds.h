@@ -9,7 +9,7 @@
 
 enum { NOT_RUN, KEPT, DROPPED, EITHER };
 
-/* Events besides the numbers of docs/windows/providers.md#d5: none, at least one, or any. */
+/* Values of `event` that are no event number: no event, at least one event, or any events. */
 enum { NONE = 0, SOME = 1, WHATEVER = 2 };
 
 /* The expected outcome at one test level: is the provider's data kept, and which event, or which

@@ -97,7 +97,7 @@ static void another_file_than_validated_runs_apart(void **state)
         RegOpenKeyExA(HKEY_LOCAL_MACHINE, lab_performance("MyPerf"), 0, KEY_WRITE, &key), 0);
     assert_int_equal(RegSetValueExA(key, "Library Validation Code", 0, REG_BINARY, code, 16), 0);
     RegCloseKey(key);
-    /* the library does not have this code, so it runs in a helper process, whatever Isolation is */
+    /* the library does not match this code, so it runs in a helper process despite Isolation */
     isolation = LAB_ISOLATED;
     session("22222", "22222", NULL);
     assert_true(answered("22222", "22222"));
