@@ -259,7 +259,7 @@ static void filling_any_buffer_is_a_failure(void **state)
     size_t least = (size_t)answer.end;
     answer.capacity = least;
     expect_kept(&answer);
-    answer.capacity = least + 8; /* the largest buffer that this answer counts as filling */
+    answer.capacity = least + 8; /* with a larger buffer, the answer does not count as filling it */
     expect_kept(&answer);
     note_buffer_pressure(service);
     assert_int_equal(service->code->least_filled, least + 8);
@@ -275,7 +275,7 @@ static void filling_any_buffer_is_a_failure(void **state)
     assert_true(quarantine_waits(service));
 }
 
-/* The provider was offered more space than is left now, because the answers of others have
+/* The provider was offered more space than is left now, because the answers of other providers have
  * grown. */
 static void what_does_not_fit_any_more_is_more_data(void **state)
 {

@@ -205,7 +205,7 @@ static void no_folder_no_file(void **state)
     assert_int_equal(mkdir(test_root, 0755), 0);
 }
 
-/* Writes records of a service of its own, and of a service that all writers share. */
+/* Writes records of service number `own`, and of service 0, which all writers share. */
 static void write_much(size_t own)
 {
     for (int i = 0; i < 300; i++) {

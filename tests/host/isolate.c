@@ -385,7 +385,7 @@ static void sees_what_was_written_outside(void **state)
         request.query = queries[i];
         assert_int_equal(isolate_send(isolated, &request), 0);
         wait_for(1000);
-        /* either its answer is invalid, or it hangs because of what it overwrote */
+        /* the client finds the answer invalid, or the helper hangs because of what it overwrote */
         assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_OVERDUE);
         /* the failure is not reported as one of loading */
         assert_int_equal(reply.stage, ISOLATE_COLLECT);
@@ -558,8 +558,8 @@ static void f_c6_helper_changes_nobodys_rank(void **state)
     assert_string_equal(answer, "12 of 12, 6 of 6");
 }
 
-/* The attacks are chosen so that they would do no harm if they were allowed. Each must be refused;
- * if one is allowed, it succeeds or fails with another error. */
+/* Each attack must be refused. The attacks are chosen so that they would do no harm if they were
+ * allowed; then they succeed, or fail with another error than that of a refusal. */
 static void f_c6_attacks_on_other_processes_are_refused(void **state)
 {
     run_query("attack_client_collect");

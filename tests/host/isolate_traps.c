@@ -311,8 +311,8 @@ static void go_on_in_a_child(void)
     isolate_free(shared);
 }
 
-/* A child of fork only ends, another one first frees our resources: the parent keeps its helper
- * process. */
+/* One child of fork only ends, another one first frees the library's resources: the parent must
+ * keep its helper process in both cases. */
 static void lose_nothing_by_children(void)
 {
     int pid, first;

@@ -206,7 +206,7 @@ static void a_silent_helper_is_ended(void **state)
     assert_in_range(now_ms() - start, 10000, 12000);
     assert_int_equal(count_events(1015), 2);
     assert_int_equal(count_notes("collect"), 1);
-    usleep(1100 * 1000); /* the waiting period after a failure is over, as after a crash */
+    usleep(1100 * 1000); /* waits until the waiting period after this failure is over */
     for (int i = 0; i < 3; i++)
         /* a query that finds the answer overdue does not wait */
         assert_in_range(query_in_time("22222"), 0, MUCH_LESS);
@@ -288,7 +288,7 @@ static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
     assert_int_equal(error_count("Late"), -1);
 }
 
-/* When any program receives an answer, queries of all programs wait for the provider again. */
+/* When any program gets an answer of the provider, queries of all programs wait for it again. */
 static void a_late_answer_forgives_what_other_programs_missed(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -732,8 +732,8 @@ static void closing_the_key_waits_for_queries(void **state)
     assert_int_equal(count_notes("open"), 2);
 }
 
-/* Closing the key waits no longer than the other query does: the deadlines of Open and Collect,
- * whatever hangs. */
+/* Closing the key waits no longer than the query that runs in another thread, whatever hangs: at
+ * most the deadlines of Open and Collect. */
 static void closing_the_key_waits_no_longer_than_a_deadline(void **state)
 {
     pthread_t thread;

@@ -281,8 +281,8 @@ static void try_with(const char *query, DWORD capacity, unsigned times)
     }
 }
 
-/* A provider that asks for more space in ten queries in a row, though each offers twice as much as
- * the last, is reported. */
+/* A provider that asks for more space in ten queries in a row, though each query offers twice as
+ * much as the one before, is reported. */
 static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
 {
     install("faulty_open", "collect_more_data");

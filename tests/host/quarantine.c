@@ -351,8 +351,8 @@ static void an_answer_forgives_all_misses(void **state)
     it_is_missed(5);
     it_is(PROVIDER_PASSED);
     assert_int_equal(misses_in_registry(), 0);
-    /* the provider has answered in this session, so missed deadlines make it no suspect until the
-     * session ends */
+    /* the provider has answered in this session, so missed deadlines do not make it a suspect until
+     * the session ends */
     it_is_missed(5);
     assert_false(is_suspect());
     host_close();

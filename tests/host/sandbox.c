@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* the numbers in the list are those of the kernel's headers */
+/* checks that the numbers in the list of system calls are those of the kernel's headers */
 #ifdef __x86_64__
 #include <asm/unistd_64.h>
 #define CALL(name, number, number_32) _Static_assert(__NR_##name == (number), #name);

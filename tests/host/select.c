@@ -129,7 +129,7 @@ static void c116_foreign_goes_to_everybody(void **state)
 }
 
 /* A provider with on-demand objects (returned only if they are requested) starts no process for
- * other queries; it is requested by a machine's name, or by its object. */
+ * other queries. A query "Foreign NAME", or one for its object, requests it. */
 static void on_demand_waits_to_be_named(void **state)
 {
     struct library code = {0};
