@@ -34,7 +34,7 @@ static inline bool answers(const char *query, DWORD object)
     return answer_has(object);
 }
 
-/* The process in which Visitor answered this query; 0: its object is not in the answer. */
+/* The id of the process in which Visitor answers a query; 0: its object is not in the answer. */
 static inline pid_t visitor_process(void)
 {
     opl_block block;

@@ -133,7 +133,7 @@ INDEPENDENT(all_descriptors_closed_between_queries)
     CHECK(answers("230", 230));
     close(0), close(1), close(2);
     bool standard = visitor_process() == helper && answers("230", 230);
-    /* open returns the lowest free descriptor; if it is 0, the library has taken none of 0, 1, 2 */
+    /* open returns the lowest free descriptor: if that is 0, the library uses none of 0, 1, 2 */
     int taken = open("/dev/null", O_RDWR | O_CLOEXEC);
     exit(failures || !standard || taken != 0);
 }
