@@ -399,7 +399,7 @@ static const char *file_of_service(void)
 
 static void files_changed(void)
 {
-    usleep(2000); /* so that the next change gives the file another time */
+    usleep(2000); /* so that the next change gives the file a different time */
     store_forget();
     names_forget();
 }
@@ -976,7 +976,7 @@ static void a_quarantine_that_lasts_stays(void **state)
     for (size_t i = 0; i < COUNT(records); i++) {
         set_number("Disable Performance Counters", 1);
         set_value("Quarantine", REG_SZ, records[i], strlen(records[i]) + 1);
-        usleep(20000); /* so that the next change gives the file another time */
+        usleep(20000); /* so that the next change gives the file a different time */
         event_log("Perflib", 1017, "MyPerf", NULL, NULL);
         for (int times = 0; times < 2; times++) {
             assert_int_equal(doctor_with(false), ERROR_SUCCESS);
@@ -1190,7 +1190,7 @@ static void load_and_lose_number(void)
 {
     put_ini(ini_head, ini_texts);
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
-    /* in my.ini's registration, TWO was 4 */
+    /* when my.ini was loaded, TWO was 4 */
     put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 400\n");
     choose_service(0);
     snprintf(key, sizeof key, "%s", PERFORMANCE_KEY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of docs/windows/registration.md#e7: each is logged when this table says so, with the
- * values that its row lists. A dry run (which changes nothing) logs none. */
+/* Each event of docs/windows/registration.md#e7 must be logged in the case that the table there
+ * names, with the values of its row. A dry run (which changes nothing) logs none. */
 #include "test.h"
 
 #include <errno.h>

@@ -546,7 +546,7 @@ static void a_torn_file_loads_again(void **state)
 
 /* ---- other values of the registration ---- */
 
-/* The head of a program, with another kind of file or another machine in it: it is refused. */
+/* A file that begins like this program, but with another file type or machine, is refused. */
 static void a_program_for_another_machine_is_no_library(void **state)
 {
     enum { HEAD = 64 };

@@ -11,7 +11,7 @@ static void put_files(const char *symbols, const char *ini)
     put("my.ini", ini);
 }
 
-/* Loading was refused with this remark: nothing is registered, and the registry has no file. */
+/* Loading my.ini must be refused with this remark; nothing is registered, no file is written. */
 static void assert_refused(DWORD status, const char *remark)
 {
     assert_int_equal(load_library("my.ini"), status);

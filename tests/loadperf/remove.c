@@ -133,8 +133,8 @@ static void state_in_the_machines_layer_goes_too(void **state)
     assert_string_equal(remarks.data ? remarks.data : "", "");
 }
 
-/* An administrator's settings, and that an administrator disabled the service, were not written by
- * Perflib: they stay, and a remark names them. */
+/* What an administrator wrote stays, and a remark names it: settings, and that the service is
+ * disabled. Perflib has not written these values. */
 static void settings_for_the_machine_stay_and_are_named(void **state)
 {
     load_users_with_state();
@@ -175,8 +175,8 @@ static void state_that_may_not_be_deleted_is_named(void **state)
 }
 
 /* The machine's registry files have state of the service (a quarantine, failures), which values in
- * the user's files hide. It is removed, too, because it would become visible when the user's
- * registration is gone. */
+ * the user's files hide. This state is removed, too, because it would become visible when the
+ * user's registration is gone. */
 static void masked_state_goes_too(void **state)
 {
     static const char masks[] =
@@ -191,7 +191,7 @@ static void masked_state_goes_too(void **state)
 }
 
 /* The service is also registered for the machine: when the user's registration is removed, the
- * state (quarantine, failures) of the machine's one stays. */
+ * state (quarantine, failures) of the machine's registration stays. */
 static void state_of_the_machines_own_stays(void **state)
 {
     assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2),
