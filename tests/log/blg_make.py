@@ -123,7 +123,7 @@ class Maker:
         if small:
             self.shrink()
         self.times = self.make_times()
-        self.entries = []  # entry bytes, function of a sample -> piece
+        self.entries = []  # pairs: an entry of the catalogue, and the function that makes its bytes for a sample
         for machine in self.machines:
             for object_ in machine.objects:
                 self.entries += self.make_entries(machine, object_)
@@ -131,7 +131,7 @@ class Maker:
             random_.shuffle(self.entries)
 
     def shrink(self):
-        """Three samples of a few counters."""
+        """Makes the capture small: at most three samples, and few objects, counters and instances of each machine."""
         self.samples = min(self.samples, 3)
         for machine in self.machines[1:]:
             machine.objects = machine.objects[:1]
@@ -194,7 +194,7 @@ class Maker:
                 own + int(seconds * machine.object_frequency))
 
     def value(self, object_, which, counter, sample):
-        """The counter's next (value, base, multi count): those of the sample before plus a step, or first ones."""
+        """The counter's (value, base, multi count): those of the previous sample plus a step, or first ones."""
         key = which, counter.index, counter.kind
         old = object_.values.get(key)
         random_, bits = random.Random(f"{counter.seed} {which} {sample}"), 8 * counter.size

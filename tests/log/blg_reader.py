@@ -61,7 +61,7 @@ def signed(value):
 
 
 def rise(old, new, short):
-    """new - old; a fall of half the range and more is a wrap, a smaller one is negative."""
+    """new - old; if the value fell by half of its range or more, it wrapped around, else the result is negative."""
     bits = 32 if short and max(old, new) < 1 << 32 and min(old, new) >= 0 else 64
     old, new = old & (1 << 64) - 1, new & (1 << 64) - 1
     return new - old + (1 << bits) if old - new >= 1 << bits - 1 else new - old
@@ -268,7 +268,7 @@ class Block:
         return struct.unpack_from(self.order + form, self.data, at)
 
     def named(self, title):
-        """Where the objects of this name are."""
+        """The offsets of the objects with this name."""
         return [at for index, at in self.objects if self.names.get(index, "").lower() == title.lower()]
 
     def instances(self, at):
@@ -335,10 +335,10 @@ class Block:
 
 class Capture:
     def __init__(self, data):
-        self.lost, self.rows, self.columns = {}, [], {}  # columns: lower path -> path, {row: double or reason}
-        self.unshown = {}                                # lower path -> why it cannot be shown
-        self.before, self.now = {}, {}                   # lower path -> Raw, of the row before and of this one
-        self.titles = {}                                 # lower machine -> index -> name
+        self.lost, self.rows, self.columns = {}, [], {}  # columns: path in lower case -> path, {row: double or reason}
+        self.unshown = {}                                # path in lower case -> why it cannot be shown
+        self.before, self.now = {}, {}                   # path in lower case -> Raw, of the row before and of this one
+        self.titles = {}                                 # machine in lower case -> index -> name
         self.head = Head(data)
         everything = list(records(data, self.head, self.lost, self.unshown))
         self.read_names(body for kind, _, body in everything if kind == NAMES)

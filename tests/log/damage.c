@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures cut at every byte, and with every bit of their first 72 KiB flipped, of which the last
- * 8 KiB have the samples: one that log writes,
- * its compressed form, and the files in the arguments. The first argument is N: every N-th cut and
- * bit is tried. A cut capture gives its first samples unchanged. A flipped bit costs at most a
- * report; in a compressed capture, which has checksums, no sample may differ. Whatever else a bit
- * may do, the sanitizers see.
+ * Damages captures: cuts them off at every N-th byte, and flips every N-th bit of their first 72
+ * KiB (in the captures made here, the last 8 KiB of these have the samples). N is the first
+ * argument. The captures are one that log writes, its compressed form, and the files in the other
+ * arguments. A cut capture gives its first samples unchanged. Of a compressed capture, which has
+ * checksums, no false sample may be read after a flip. Sanitizers check all the rest.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -70,7 +69,7 @@ static void write_made(void)
             { .kind = LOG_BLOCK, .block = block, .size = sizeof block},
         };
         items[1].first = i;
-        if (i % 6 == 0) /* the second catalogue is in the middle */
+        if (i % 6 == 0) /* a second catalogue is in the middle */
             assert_int_equal(log_write_columns(writer, time, columns, 3), 0);
         assert_int_equal(log_write_values(writer, time, values), 0);
         assert_int_equal(log_flush(writer), 0);
@@ -93,8 +92,8 @@ static void touch(const struct log_sample *sample, size_t columns)
     }
 }
 
-/* Is the sample, which was read as number `number`, one of the undamaged capture: that one, or any
- * if `any`? */
+/* Was this sample in the undamaged capture: as sample number `number`, or, if `any`, as any of its
+ * samples? */
 static bool is_known(const struct log_sample *sample, size_t number, bool any)
 {
     for (size_t i = any ? 0 : number; i < whole.count && (any || i == number); i++) {

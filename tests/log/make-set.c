@@ -2,10 +2,10 @@
 /*
  * Writes the captures of a set as logman does: a file an hour for the system and one for the
  * processes, a sample every 15 s. On the last day the machine is off from 05:00 to 06:10, the set
- * is stopped from 08:00 to 08:30, and the clock is set back by ten minutes at 12:05 until 13:00.
- * The process "backup" runs from 03:00 to 03:05 of each day.
+ * is stopped from 08:00 to 08:30, and the clock is ten minutes slow from 12:05 to 13:00. The
+ * process "backup" runs from 03:00 to 03:05 of each day.
  *   make-set FOLDER END DAYS PROCESSES blg|zst
- * END is the local time in seconds as for gmtime, a midnight.
+ * END is a midnight in local time, as seconds since 1970 in which the local time is read as UTC.
  */
 #include "log/log.h"
 
@@ -49,7 +49,7 @@ static LONGLONG boot_of(const struct world *world, LONGLONG time)
 struct counter {
     const char *object, *instance, *counter;
     DWORD type;
-    double busy; /* 100 ns or units that are added a second; below 0: a value that stays */
+    double busy; /* increase in a second (timers: in seconds); below 0: -busy, constant */
 };
 #define TIMER 0x20510500
 #define RAW 0x00010100
@@ -165,7 +165,7 @@ static void write_hour(const struct world *world, unsigned number, const char *s
         }
         for (size_t c = 0; c < count; c++)
             fill_value(world, &counters[c], time, items[c], &values[c]);
-        /* the second series is a few milliseconds later */
+        /* the series of the processes is 3 ms later than that of the system */
         must(log_write_values(writer, clock_of(world, time) + (*series == 'p' ? 30000 : 0), values),
              path);
     }

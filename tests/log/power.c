@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Power cuts while a BLG is written, continued and compressed. The calls that change the file are
- * recorded; then the file is made as it may be after a cut at each of them: of the writes since the
- * last sync any may be lost, whole or in pages. Each such file has its synced samples, each once,
- * and no false one; and can be continued. The argument is the number of random cases for each cut.
- * In the same way each write fails, as on a full disk.
+ * recorded. Then the file is made as it may be after a cut before each call: of the writes since
+ * the last sync, any may be lost, whole or in pages. From each such file, all synced samples must
+ * be read, each once, and no false one; and a writer must be able to append. The argument is the
+ * number of random cases for each cut. Also, each write fails in turn, as on a full disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static struct step {
 static size_t step_count;
 static bool recording;
 static size_t writes, fails_at; /* which write fails; 0: none */
-static bool fails_half;         /* a part of it is written before */
+static bool fails_half;         /* a part of the data is written before the write fails */
 
 static struct step *note(enum step_kind kind, int fd)
 {
@@ -79,7 +79,7 @@ int ftruncate(int fd, off_t size)
     return (int)syscall(SYS_ftruncate, fd, size);
 }
 
-/* Nothing needs to be on the disk here. */
+/* Does nothing: the test needs no data on the real disk. */
 int fdatasync(int fd)
 {
     note(SYNC, fd);
@@ -173,8 +173,8 @@ static void check_sample(const struct log_sample *sample, unsigned number)
     }
 }
 
-/* Checks that the samples have successive numbers, from 0 and then from APPENDED on. Returns how
- * many there are; *ret_appended: of the latter. */
+/* Checks that the samples have the numbers 0, 1, 2... and then APPENDED, APPENDED + 1... Returns
+ * how many samples there are; *ret_appended: how many from APPENDED on. */
 static unsigned check_samples(const char *path, unsigned *ret_appended)
 {
     struct log *log = NULL;
@@ -242,7 +242,7 @@ static void apply(struct disk *disk, const struct step *step)
     }
 }
 
-/* Applies the steps, but of each page only those before a random one. */
+/* Applies the steps in part: to each page only the writes before a random step. */
 static void apply_some(struct disk *disk, size_t from, size_t to)
 {
     size_t pages = 0;
@@ -277,14 +277,14 @@ static void check_disk(const struct disk *disk, unsigned least, unsigned most)
     count = check_samples(path, &before);
     assert_in_range(count, least, most);
     if (before || !count)
-        return; /* it was continued before the cut */
+        return; /* nothing to append to, or samples were appended before the cut */
     write_samples(path, LOG_CREATE_APPEND, APPENDED, MORE);
     assert_int_equal(check_samples(path, &appended), count + MORE);
     assert_int_equal(appended, MORE);
 }
 
-/* Makes the files of a cut before step `at`. `synced` has the state at the last sync, which is step
- * `since`; it had `least` samples, and now there are `most`. */
+/* Makes the files that a cut before step `at` may leave. `synced` is the file at the last sync,
+ * step `since`. `least` and `most`: how many samples may be read. */
 static void cut(const struct disk *synced, size_t since, size_t at, unsigned least, unsigned most)
 {
     for (unsigned variant = 0; variant < cases + 3; variant++) {
@@ -311,7 +311,7 @@ static void cut_everywhere(void)
     unsigned samples = 0, safe = 0;
     size_t since = 0;
     for (size_t at = 0; at <= step_count; at++) {
-        /* a sample counts when its head is written, before log_flush returns */
+        /* a sample can be in the file before log_flush has returned, so there may be one more */
         cut(&synced, since, at, safe, samples + 1);
         if (at == step_count)
             break;
@@ -338,7 +338,7 @@ static void a_recording_is_cut(void **state)
     cut_everywhere();
 }
 
-/* Each write fails in turn, without or with a part of it; then there is space again. */
+/* Each write fails in turn, with or without a part of its data written; later writes succeed. */
 static void a_full_disk_costs_no_whole_sample(void **state)
 {
     char path[96];
@@ -360,7 +360,7 @@ static void a_full_disk_costs_no_whole_sample(void **state)
     }
 }
 
-/* All bytes are on the disk before the name is, and the name is before the function returns. */
+/* The data must be on the disk before the file's name is; the name, before the function returns. */
 static void a_compressed_file_is_whole(void **state)
 {
     char from[96], to[96];

@@ -545,8 +545,9 @@ static void filler_in_place_of_records_is_reported(void **state)
     log_close(log);
 }
 
-/* A buffer with an empty head and one byte, repeated, after the capture's first buffer: a disk and
- * Windows leave only 0 and FF. */
+/* After the capture's first buffer there is one with an empty head, filled with one byte. 0 and FF
+ * mean that it was never written, because a disk and Windows leave these bytes; any other byte is
+ * damage. */
 static void buffers_that_were_never_written(void **state)
 {
     enum { BUFFER = 1024, HEAD = 72 };

@@ -44,7 +44,7 @@ static int remove_folders(void **state)
     return 0;
 }
 
-/* Writes a file with one counter; its values are the samples' numbers since `begin`. */
+/* Writes a file with one counter. Sample i has the value i, at `begin` + i * STEP + `delay`. */
 static void write_file(const char *name, const char *counter, unsigned first, unsigned count,
                        LONGLONG delay)
 {
@@ -76,7 +76,7 @@ static struct log *open_set(void)
     return log;
 }
 
-/* The samples from `first` to `last` follow; all have both counters, or one alone. */
+/* Checks that exactly the samples `first` to `last` follow, each with `columns` values. */
 static void check_samples(struct log *log, unsigned first, unsigned last, unsigned columns)
 {
     const struct log_sample *sample;
@@ -101,7 +101,7 @@ static size_t open_files(void)
     return count;
 }
 
-/* The order is that of the times, not of the names; two series are joined. */
+/* Samples are in the order of their times, not of the files' names; two series are joined. */
 static void ordered(void **state)
 {
     for (unsigned i = 0; i < FILES; i++) {
@@ -135,7 +135,7 @@ static void ordered(void **state)
     assert_int_equal(open_files(), before);
 }
 
-/* A gap between two files, and one within a file, stay gaps. */
+/* A gap between two files stays a gap: no sample is read in it. */
 static void gaps(void **state)
 {
     const struct log_sample *sample;
@@ -151,7 +151,7 @@ static void gaps(void **state)
     log_close(log);
 }
 
-/* The file that is being written is read as far as it goes. */
+/* A file that is still being written is read up to its last sample. */
 static void grows(void **state)
 {
     const struct log_header header = {.kind = LOG_BINARY, .zone = "UTC"};
@@ -181,13 +181,13 @@ static void write_text(const char *name, const char *text)
     temp_write(folder, name, text);
 }
 
-/* Files that cannot be read are counted, with the reason; others are not captures. */
+/* Captures that cannot be read are counted, with the reason; files with other names are ignored. */
 static void damaged(void **state)
 {
     write_file("a_1.blg", "a", 0, 10, 0);
     if (zst_library()) /* not in a build for 32 bits without libzstd1 */
         write_file("a_2.blg.zst", "a", 10, 10, 0);
-    write_file("a_2.blg", "a", 10, 10, 0); /* is being compressed: read once */
+    write_file("a_2.blg", "a", 10, 10, 0); /* being compressed to a_2.blg.zst: read once */
     write_text("a_3.blg", "this is no capture");
     write_text("a_4.blg.zst", "\x28\xb5\x2f\xfd and then nothing that is a frame");
     write_text("a_5.blg", "");

@@ -66,7 +66,7 @@ static void copy(const char *from, const char *to)
     log_close(log);
 }
 
-/* Makes the bytes equal in both files, and returns how many of them differed. */
+/* Copies the bytes at `at` from `theirs` to `ours`, and returns how many of them differed. */
 static size_t forget(unsigned char *ours, unsigned char *theirs, size_t at, size_t size)
 {
     size_t count = 0;
@@ -77,7 +77,7 @@ static size_t forget(unsigned char *ours, unsigned char *theirs, size_t at, size
     return count;
 }
 
-/* The fields that docs/format.md lists as those of the writer, and not of what was recorded. */
+/* Makes the fields equal that, by docs/format.md, describe the writer, not what was recorded. */
 static size_t forget_own_fields(unsigned char *ours, unsigned char *theirs, size_t size)
 {
     static const struct {
@@ -110,7 +110,7 @@ static size_t forget_own_fields(unsigned char *ours, unsigned char *theirs, size
     return differed;
 }
 
-/* Windows' capture, written again: all bytes are equal but 701, which are the writer's own. */
+/* Windows' capture, written again: all bytes are equal, except 701 that describe the writer. */
 static void a_real_capture_is_written_again(void **state)
 {
     char from[4096], to[128];
@@ -118,7 +118,8 @@ static void a_real_capture_is_written_again(void **state)
     BUFFER_AUTO ours = {0};
     (void)state;
     golden_path(from);
-    /* a name as long as Windows' own: C:\Users\jeffbi\CounterSamples.blg */
+    /* the file has its own name in it, which must be as long as Windows':
+     * C:\Users\jeffbi\CounterSamples.blg */
     snprintf(to, sizeof to, "%s/%0*d", folder, (int)(33 - strlen(folder)), 1);
     assert_int_equal(strlen(to), 34);
     copy(from, to);
@@ -229,8 +230,8 @@ static unsigned check_samples(const char *path, size_t most, bool whole, unsigne
     lost = log_losses(log)->list[LOSS_RECORD].count;
     const char *problem = log_problem(log) ? log_problem(log) : "";
     if (whole) {
-        /* a record whose next part would be in a buffer that was not begun: reported, but not lost,
-         * because its writer may go on */
+        /* a last record whose next part is missing is reported, but not counted as lost, because
+         * its writer may still write that part */
         assert_false(log_losses(log)->any);
         if (!strstr(problem, "parts of this record, which is skipped: it was trunc"))
             assert_string_equal(problem, "");
@@ -242,7 +243,7 @@ static unsigned check_samples(const char *path, size_t most, bool whole, unsigne
 static void what_is_written_is_read(void **state)
 {
     static const size_t sizes[] = {0, 1, 200,
-                                   MOST_ITEMS}; /* the last is in parts, and in buffers */
+                                   MOST_ITEMS}; /* the last needs several records and buffers */
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         unsigned count;
@@ -302,7 +303,7 @@ static void a_cut_file_has_its_whole_samples(void **state)
 }
 
 static unsigned times = 60;        /* a writer is killed */
-static volatile unsigned *flushed; /* samples that it has written, in shared memory */
+static volatile unsigned *flushed; /* how many samples the child has written; in shared memory */
 
 static void write_for_ever(const char *path)
 {
@@ -312,7 +313,7 @@ static void write_for_ever(const char *path)
     _exit(1);
 }
 
-/* A killed writer: nothing is damaged or lost but the sample that was being written. */
+/* After a writer was killed, at most the sample that it was writing is lost; all else is good. */
 static void a_killed_writer_loses_nothing(void **state)
 {
     (void)state;
@@ -413,7 +414,7 @@ static void samples_are_appended(void **state)
     log_close(log);
 }
 
-/* The writer was killed after it had written a sample, before the head of the buffer counted it. */
+/* A writer was killed before the buffer's head counted its last sample, which is written again. */
 static void uncounted_samples_are_overwritten(void **state)
 {
     (void)state;

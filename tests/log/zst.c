@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of compressed captures: what is written is the BLG, for us and for zstd's own program; of a
- * cut or damaged file only true samples are read, and the others are reported; other programs'
- * frames and tables; memory; what happens without libzstd.
+ * Tests of compressed captures: our reader and zstd's own program get the same BLG from what we
+ * write; from a cut or damaged file only true samples are read, and the missing ones are reported;
+ * frames and tables as other programs write them; memory; what happens without libzstd.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +26,12 @@ enum {
     BUFFER = 64 << 10,
     SAMPLES = 600,
     ITEMS = 30,
-    FRAME = 2 * BUFFER,  /* of the frames that the tests make */
-    LAST_ENTRY_BYTES = 9 /* of the seek table: its footer */
+    FRAME = 2 * BUFFER,  /* bytes of the BLG in each frame that the tests make */
+    LAST_ENTRY_BYTES = 9 /* size of the seek table's footer */
 };
 static const LONGLONG noon = INT64_C(131246415908740000);
 static char folder[64];
-static struct buffer plain;  /* a BLG of SAMPLES samples, several frames long */
+static struct buffer plain;  /* a BLG of SAMPLES samples, long enough for several frames */
 static struct buffer packed; /* made of it */
 
 static const char *in_folder(const char *name)
@@ -96,8 +96,7 @@ static void write_blg(const char *path, size_t count)
     assert_int_equal(log_write_close(writer), 0);
 }
 
-/* Returns the sample's number if all its values are true; a sample in which values are missing has
- * a loss instead. */
+/* Checks that the sample has all values that the test wrote; returns the sample's number. */
 static size_t check_sample(const struct log_sample *sample, size_t columns)
 {
     size_t number = (size_t)((sample->time - noon) / 10000000);
@@ -115,7 +114,7 @@ static size_t check_sample(const struct log_sample *sample, size_t columns)
 struct outcome {
     PDH_STATUS opened;
     size_t samples;
-    bool reported; /* a status, a loss or a message */
+    bool reported; /* there was a message, or a loss was counted */
     char problem[512];
 };
 
@@ -185,7 +184,7 @@ static void expect_all(struct outcome outcome)
 
 /* ---- frames that the tests make ---- */
 
-struct frames { /* how frames are made, and where they are */
+struct frames { /* how to make frames, and the offsets of those that were made */
     size_t frame_bytes;
     bool unsized, unchecked;
     int window_log; /* 0: libzstd's choice */
@@ -413,7 +412,7 @@ static void frames_of_other_programs_are_read(void **state)
     }
 }
 
-/* Samples that follow would be lost with the file. */
+/* A BLG that is still being written is refused, because later samples would not be compressed. */
 static void what_is_being_written_is_not_compressed(void **state)
 {
     struct log_writer *writer = NULL;
@@ -431,7 +430,7 @@ static void what_is_being_written_is_not_compressed(void **state)
     assert_int_equal(log_compress(blg, zst, NULL), 0);
 }
 
-/* A frame without data may be anywhere. */
+/* Frames without data may be before and between the others. */
 static void skipped_frames_are_skipped(void **state)
 {
     struct frames frames = {.frame_bytes = FRAME};
@@ -448,7 +447,7 @@ static void skipped_frames_are_skipped(void **state)
     expect_all(read_bytes(mixed.data, mixed.len));
 }
 
-/* Opening a file takes no longer than its most frames, also if they have no data. */
+/* Frames without data count, too: no more frames than the limit are read when a file is opened. */
 static void skipped_frames_are_counted(void **state)
 {
     struct frames frames = {.frame_bytes = FRAME};
@@ -465,7 +464,7 @@ static void skipped_frames_are_counted(void **state)
     assert_non_null(strstr(outcome.problem, "no frame begins at byte"));
 }
 
-/* A frame of more than 4 MiB is read in parts, also backwards. */
+/* A frame of more than 4 MiB is read in parts, which may be requested in any order. */
 static void large_frames_are_read_in_parts(void **state)
 {
     struct frames frames = {.frame_bytes = 64 << 20};
@@ -591,7 +590,7 @@ static void a_cut_file_gives_what_decodes(void **state)
         while (frames < usual.count && usual.at[frames] <= size)
             frames++;
         bool complete = size >= usual.table;
-        if (outcome.opened) { /* not even the head of the BLG */
+        if (outcome.opened) { /* even the head of the BLG is incomplete */
             assert_true(frames <= 1);
             assert_true(outcome.reported);
             continue;
@@ -621,7 +620,7 @@ static void flip(size_t byte, int bit, bool lossless)
         assert_int_equal(outcome.samples, SAMPLES);
         return;
     }
-    bool first = byte < usual.at[1]; /* the frame with the head of the BLG */
+    bool first = byte < usual.at[1]; /* is it the frame with the head of the BLG? */
     size_t frame = SAMPLES / (usual.count - 1) + 2;
     assert_true(outcome.opened ? first : first || outcome.samples + frame >= SAMPLES);
     assert_true(outcome.samples == SAMPLES || outcome.reported);
@@ -642,7 +641,7 @@ static void flipped_bits_lose_at_most_their_frame(void **state)
         flip(byte, (int)(byte % 8), false);
 }
 
-/* Without the table what follows a damaged frame may be lost, but is never false. */
+/* Without the seek table, samples after a damaged frame may be lost, but none may be false. */
 static void flipped_bits_without_table(void **state)
 {
     (void)state;
@@ -655,7 +654,7 @@ static void flipped_bits_without_table(void **state)
     }
 }
 
-/* The heads of blocks, in one frame of many. */
+/* Flips the bits of the blocks' heads in a capture that is a single frame of many blocks. */
 static void flipped_bits_between_blocks(void **state)
 {
     struct frames one = {.frame_bytes = 64 << 20};
@@ -663,7 +662,8 @@ static void flipped_bits_between_blocks(void **state)
     make_frames(&packed, &one, plain.data, plain.len);
     uint32_t block = 0;
     unsigned blocks = 0;
-    /* four bytes of frame, one of flags, four of size, one of the window if it is not all */
+    /* the first block is after the frame's magic number (4 bytes), flags (1) and size (4), and the
+     * window (1) if the flag 0x20 is not set */
     size_t at = packed.data[4] & 0x20 ? 9 : 10;
     for (; !(block & 1); at += 3 + (block >> 3 & 0x1FFFFF), blocks++) {
         block = get32(packed.data + at) & 0xFFFFFF;
@@ -744,7 +744,7 @@ static void only_the_needed_frames_are_decoded(void **state)
     while (count < 6 && log_next(log, &sample) == 0)
         count += check_sample(sample, 1) >= SAMPLES / 2;
     assert_int_equal(count, 6);
-    /* the first one, for the catalogue, and at most three from a section's start to its end */
+    /* the first frame, which has the catalogue, and at most three around the range */
     assert_in_range(begun, 1, 4);
     log_close(log);
 }
@@ -777,7 +777,7 @@ static long peak_kb(void)
     return usage.ru_maxrss;
 }
 
-/* A frame of a gigabyte of zeros, in blocks that repeat a byte; `states` its size. */
+/* Makes a small frame that decompresses to a gigabyte of zeros; `states`: its head says so. */
 static void make_bomb(struct buffer *ret, bool states)
 {
     uint64_t size = UINT64_C(1) << 30;
@@ -897,7 +897,7 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "--without") == 0)
         return without_library(argv[2], argv[3]);
-    if (!zst_library()) { /* a build for 32 bits: only the other libzstd1 is required to build */
+    if (!zst_library()) { /* a 32-bit build, for which libzstd1 is optional */
         puts("1..0 # SKIP libzstd1 is not installed for this architecture");
         return 0;
     }
