@@ -364,8 +364,8 @@ static void random_instances_have_a_bound(void **state)
     assert_true(histories_kept() > 1000); /* rows that ended recently still have histories */
 }
 
-/* Rows above the limit are counted and get no history; the others keep theirs; and this takes no
- * more time than usual. */
+/* Rows above the limit are counted and get no history. The other rows keep their histories. All
+ * this takes no more time than usual. */
 static void too_many_rows_are_counted(void **state)
 {
     double begun = seconds_now();

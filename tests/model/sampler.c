@@ -838,8 +838,8 @@ static void a_capture_with_other_counts_than_it_said(void **state)
     assert_true(model_table(model, table)->forgotten > 0);
 }
 
-/* Each table reads the capture separately. Both get a message about lost data, which is shown
- * once, as is what was known of the capture before. */
+/* Both tables read the capture, and both get the messages about lost data. Each message is shown
+ * once, also one that was known before. */
 static void a_capture_that_lost_samples(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 3;
