@@ -351,8 +351,8 @@ static void some_sources_make_no_list(void **state)
     assert_false(is_there(ENGLISH_LIST) || is_there(HELP_LIST) || is_there(INDEX));
 }
 
-/* A file changes after the process checked all files, and before it reads the file's texts: it
- * writes no list, because these texts would be missing in it. */
+/* A file changes after the process has checked all files, and before it reads the file's texts: the
+ * process then writes no list, because these texts would be missing in it. */
 static void a_text_that_was_not_read_is_not_missing_for_others(void **state)
 {
     put_sources();
