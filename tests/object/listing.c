@@ -69,7 +69,7 @@ static const opl_counter rows[] = {
 };
 /* clang-format on */
 
-static unsigned members, enough; /* enough: how often Open needed no more instances */
+static unsigned members, enough; /* `enough`: how many calls of opl_listing_enough returned true */
 static void list_herd(opl_listing *herd);
 static const opl_object herd_object = {0,
                                        0,
@@ -243,8 +243,8 @@ static void needless_files_are_left_alone(void **state)
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0);
 }
 
-/* A query that needs one counter gets that one, and what computes or has the others is left alone;
- * the next query gets all again. */
+/* A query that needs one counter gets only that one, and nothing is computed or read for the other
+ * counters; the next query gets all of them again. */
 static void what_a_query_does_not_want_is_not_read(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void what_a_query_does_not_want_is_not_read(void **state)
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + AGE), 2);
     assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + AGE), 1);
     wanted_here = (struct wanted_list){list, COUNT(list)};
-    answer = run_query(u"2100"); /* of the object 2100 the list has nothing: it is whole */
+    answer = run_query(u"2100"); /* all counters of 2100, which is not in the list */
     assert_true(answer_object(&answer, 2000, &object));
     assert_int_equal(object.type.NumCounters, 3);
     assert_true(object_counter(&answer, &object, 2000 + SHARE, &counter));
