@@ -199,8 +199,8 @@ static void an_object_comes_back_under_another_number(void **state)
     assert_string_equal(fake_question, "2222");
 }
 
-/* The counter before it leaves its object and comes back: this counter keeps its value, and the
- * other one has none meanwhile. */
+/* A counter disappears from its object and comes back. Meanwhile it has no value, but the counter
+ * that follows it in the object keeps its value. */
 static void a_counter_moves_in_its_object(void **state)
 {
     PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");

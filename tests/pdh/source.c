@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data source for live data: objects are found by name, number and language; instances have
- * their numbers. */
+/* The data source for live data: objects are found by name, number and language; instances with
+ * equal names are numbered. */
 #include "pdh/live/machine.h"
 
 #include <setjmp.h>

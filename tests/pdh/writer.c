@@ -172,7 +172,7 @@ static void the_present_is_written(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* A wildcard is one entry of the only catalogue; its instances are those of each sample. */
+/* The capture has one catalogue, with one entry for the wildcard; samples have the instances. */
 static void a_wildcard_is_one_entry(void **state)
 {
     static const char catalogue[] = "\xFF\x06\0\0\x08\0\x02";
