@@ -10,8 +10,8 @@ static uint64_t tick(void)
     return FREQUENCY / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* A process's file stat: these fields are the words that matter; each other word is a number that
- * shows its position. */
+/* The words of a process's file stat that matter for the tests. Most other words are numbers that
+ * show their position. */
 struct task {
     int id, parent, threads, priority, nice, realtime, policy;
     char state;
@@ -170,8 +170,8 @@ static uint64_t working_set(size_t wanted, const char *name)
     return value_of(&answer, 230, name, 180);
 }
 
-/* The working set is read from status with the other sizes, but alone from statm, if it is there.
- * (Here the two have different numbers; the kernel's are equal.) */
+/* The working set is read from the file status, together with other sizes. If it is requested
+ * alone, it is read from statm, if that file exists. (Only here do the two files differ.) */
 static void the_working_set_alone_is_read_from_statm(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void f_b2_what_children_did_is_not_counted_again(void **state)
     assert_int_equal(read_bytes_of(600), 1500);
     write_io(600, 2200, 7, 8000100);
     assert_int_equal(read_bytes_of(600), 1600);
-    /* it has waited for a child that read nothing, so all bytes are its own */
+    /* the process has waited for a child that read nothing, so all bytes are its own */
     write_io(600, 2200, 9, 8000100);
     assert_int_equal(read_bytes_of(600), 1600);
     write_io(600, 2300, 9, 50); /* another process with the same number */

@@ -299,8 +299,8 @@ static unsigned compare_one(const struct snapshot *snapshot, const struct seen *
         DWORD index = snapshot->fields[i];
         uint64_t low = first->values[i], high = last->values[i], is = middle->values[i];
         bool split = index == USER_TIME || index == SYSTEM_TIME;
-        /* how a time is divided into user and system time depends on what was shown before (neither
-         * may decrease), so the two ways may divide it differently */
+        /* how the kernel divides a time into user and system time depends on earlier readings
+         * (neither may decrease), so records and /proc may differ */
         if (!still && (!is_monotone(index) || split))
             continue;
         if (is < low || is > high + slack(index))
