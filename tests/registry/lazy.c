@@ -63,7 +63,7 @@ static void other_files_lie_over_them(void **state)
     put("user/registry.d/Svc.reg", HEADER "[" TEXTS "]\n\"1850\"=\"User\"\n");
     assert_values(TEXTS, "1849=Later 1850=User ");
     assert_int_equal(registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc"),
-                     /* refused, because the user's file would make it visible again */
+                     /* refused: with the user's file, the service would still exist */
                      ERROR_ACCESS_DENIED);
     unlink(path_of("user/registry.d/Svc.reg"));
     assert_int_equal(registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc"), ERROR_SUCCESS);
