@@ -39,7 +39,7 @@ static int connect_to(const char *path)
     return fd;
 }
 
-/* ---- the false server: only its replies to queries are false, by their number ---- */
+/* ---- the false server: each of its replies to queries has an error, by the reply's number ---- */
 
 enum { CASES = 700, HEAD_BITS = PROTO_REPLY_HEAD * 8 };
 
