@@ -453,7 +453,7 @@ enum { MEMORY_IS_EXACT = !__has_feature(address_sanitizer) };
 #else
 enum { MEMORY_IS_EXACT = 1 };
 #endif
-enum { MOST_GROWTH_KB = 128 }; /* if a herd were lost at each of 70 restarts, it would be 600 */
+enum { MOST_GROWTH_KB = 128 }; /* 70 lost herds, one a restart, would be 600 */
 
 static void killed_and_restarted_100_times(void **state)
 {
