@@ -150,8 +150,8 @@ static void c128_slack_behind_the_last_instance(void **state)
     }
 }
 
-/* Two objects have lengths that are not multiples of 8, but their sum is one: a warning, which
- * names the first of the two. */
+/* Two objects have lengths that are not multiples of 8, but the sum of the lengths is: a warning,
+ * which names the first of the two. */
 static void a_misaligned_length_is_a_warning_and_names_the_first(void **state)
 {
     PERF_OBJECT_TYPE types[3] = {
