@@ -292,7 +292,7 @@ static void *keep_first(void *name)
     return NULL;
 }
 
-/* Several threads keep their first records at one moment. Each opens the file by itself, like
+/* Several threads write their first records at the same time. Each opens the file by itself, like
  * another process; no record is lost. */
 static void first_records_at_one_moment_are_all_kept(void **state)
 {
