@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A third-party provider for tests/packages. VALUE is its counter's value, which differs by
- * architecture; COUNTERS is their number, which differs by the package's version; if CRASHES is
- * defined, the provider crashes. */
+ * architecture; COUNTERS is the number of counters, which differs by the package's version; if
+ * CRASHES is defined, the provider crashes. */
 #include <openperflib/object.h>
 
 static uint32_t value = VALUE;
