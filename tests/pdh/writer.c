@@ -226,7 +226,7 @@ static void options_that_cannot_be(void **state)
     options_of(&options, query, "never", path);
     assert_int_equal(capture_open(&options, NULL, &log), STATUS(INVALID_ARGUMENT));
     assert_int_equal(capture_open(&options, &type, &log), STATUS(NOT_IMPLEMENTED));
-    /* a recording may end at any time, and a compressed file is complete or not there */
+    /* refused: a recording may be killed at any time, but a compressed file must be complete */
     options_of(&options, query, "never.blg.zst", path);
     type = PDH_LOG_TYPE_BINARY;
     assert_int_equal(capture_open(&options, &type, &log), STATUS(NOT_IMPLEMENTED));
