@@ -499,7 +499,7 @@ static void long_texts_end_with_an_ellipsis(void **state)
 }
 
 /* Details of a process are read again after it has executed another program, if another process has
- * its number, and after ten seconds. Only the state is read each time. */
+ * its number, and after ten seconds. Only the state is read at each query. */
 static void details_are_kept_for_ten_seconds(void **state)
 {
     (void)state;
