@@ -115,7 +115,7 @@ static void take(struct set *set, const char *line)
         text_list_add(&collectors[set->count - 1].counters, value);
         return;
     }
-    if (strcmp(line, "collector") == 0) { /* later lines are for the next one */
+    if (strcmp(line, "collector") == 0) { /* begins a further collector */
         collectors[set->count++].interval = collectors[0].interval;
         return;
     }
