@@ -195,10 +195,10 @@ static void calls_inside(int unused)
 static void print_call(const char *how, double at_most, double inside_wall, double inside_cpu)
 {
     char what[96];
-    snprintf(what, sizeof what, "call, %s: wall time above in-process (%.2f - %.2f us)", how,
-             results[0], inside_wall);
+    snprintf(what, sizeof what, "call, %s: wall above in-process (%.2f - %.2f us)", how, results[0],
+             inside_wall);
     bench_verdict(what, results[0] - inside_wall, at_most, "us");
-    printf("%-62s %9.2f us\n", "      CPU time of both processes above in-process",
+    printf("%-62s %9.2f us\n", "      CPU of both processes above in-process",
            results[1] - inside_cpu);
 }
 
@@ -260,7 +260,7 @@ static void part_cold(void)
     snprintf(what, sizeof what, "cold Global, 60 isolated (best %.1f ms, in-process %.1f ms)",
              times[1][0], inside);
     bench_verdict(what, isolated, 60, "ms");
-    printf("      CPU time of program and helpers %.1f ms, in-process %.1f ms\n",
+    printf("      CPU of program and helpers %.1f ms, in-process %.1f ms\n",
            bench_median(cpu[1], COLD_ROUNDS), bench_median(cpu[0], COLD_ROUNDS));
 }
 
@@ -297,7 +297,7 @@ static void part_hanging(void)
     bench_verdict("first Global with one that hangs: within its deadline and 50 ms",
                   bench_median(first[1], HANGING_ROUNDS) - bench_median(first[0], HANGING_ROUNDS),
                   1050, "ms");
-    snprintf(what, sizeof what, "later queries, above those without it (%.2f ms)", without);
+    snprintf(what, sizeof what, "later ones above those without it (%.2f ms)", without);
     bench_verdict(what, bench_median(later[1], HANGING_ROUNDS) - without, 1, "ms");
 }
 
@@ -335,8 +335,8 @@ static void part_registered(void)
     }
     for (size_t i = 1; i < COUNT(counts); i++) {
         char what[96];
-        snprintf(what, sizeof what, "by index, %d services (%.2f us) above one (%.2f us)",
-                 counts[i], medians[i], medians[0]);
+        snprintf(what, sizeof what, "by index among %d (%.2f us) above one (%.2f us)", counts[i],
+                 medians[i], medians[0]);
         bench_verdict(what, 100 * (medians[i] / medians[0] - 1), 10, "%");
     }
 }

@@ -157,13 +157,13 @@ static void timed(int number)
     task->work();
     double seconds = (bench_wall_us() - start) / 1e6;
     double cpu = (bench_own_us() - own + bench_children_us() - children) / 1e6;
-    printf("%-32s %8.2f s, CPU time %8.2f s\n", task->what, seconds, cpu);
+    printf("%-32s %8.2f s, of it CPU %8.2f s\n", task->what, seconds, cpu);
     fflush(stdout);
 }
 
 static void timed_here(const char *what, double wall, double own)
 {
-    printf("%-32s %8.1f ms, CPU time %7.1f ms\n", what, (bench_wall_us() - wall) / 1e3,
+    printf("%-32s %8.1f ms, of it CPU %7.1f ms\n", what, (bench_wall_us() - wall) / 1e3,
            (bench_own_us() - own) / 1e3);
 }
 

@@ -228,7 +228,7 @@ static void part_global(int unused)
     };
     bare_root("/");
     idle_start(100);
-    printf("Global, %zu processes (with 100 idle ones of this benchmark)\n", bare_process_count());
+    printf("Global, %zu processes, 100 of them idle ones more\n", bare_process_count());
     compare(own, COUNT(own), none, 11);
     idle_stop();
     bench_verdict("Global by records, CPU", own[0].median / 1000, 0.6, "ms");

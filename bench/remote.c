@@ -218,8 +218,8 @@ static void measure_clients(const char *machine, const char *how)
     close(ends[0]);
     close(ends[1]);
     puts("");
-    printf("%d programs %s: together %ld queries of one instance per second; their servers run on "
-           "this machine\n",
+    printf("%d programs %s, %ld queries of one instance in a second, with their servers on this "
+           "machine\n",
            CLIENTS, how, all / CLIENT_SECONDS);
     print_load();
     bench_verdict("microseconds for each (5,000 a second)", CLIENT_SECONDS * 1e6 / (double)all, 200,
@@ -349,8 +349,8 @@ static void measure_crowd(int machines, int stand_for,
     samba_clients(&others, &mb);
     double median = bench_median(cpu, ROUNDS) + (others - others_before) / ROUNDS;
     double times = (double)stand_for / machines;
-    printf("  %zu good values; a collection takes %.1f ms, with formatting %.1f ms of CPU\n", good,
-           bench_median(wall, ROUNDS) / 1000, median / 1000);
+    printf("  %zu good values; a collection takes %.1f ms, of CPU %.1f ms with the values made\n",
+           good, bench_median(wall, ROUNDS) / 1000, median / 1000);
     bench_verdict("every 15 seconds, of one core", times * median / (PERIOD_SECONDS * 1e4), 60,
                   "%");
     bench_verdict("memory", times * (own_mb() - before_mb + mb), 500, "MB");
@@ -384,8 +384,7 @@ static void part_samba(void)
     int count = samba_start(SAMBA_MOST);
     if (!count)
         return;
-    printf("\n100 machines of 8 objects, over SMB, measured with %d, each with its own smbd:\n",
-           count);
+    printf("\n100 machines of 8 objects, over SMB, measured with %d of an smbd each:\n", count);
     choose(objects, sizeof objects);
     measure_crowd(count, SAMBA_MOST, name_of_samba);
     print_load();

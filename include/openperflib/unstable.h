@@ -180,6 +180,28 @@ int32_t opl_counter_texts(void *counter, opl_text_found found, void *context);
  * reached yet. */
 uint32_t opl_counter_title(void *counter);
 
+/* ---- the past of counters, from the captures of a set of logman ---- */
+/* One thread at a time may use a history. NULL: there is none; opl_capture_problem has the text. */
+typedef struct opl_history opl_history;
+opl_history *opl_history_open(const char *set);
+void opl_history_close(opl_history *history); /* does nothing if `history` is NULL */
+/* False: files were added or removed since it was opened. What is written to files is found. */
+bool opl_history_is_current(const opl_history *history);
+/* Receives the value of an instance ("" if the object has none) at `time`, in 100 ns since 1601,
+ * UTC; NaN: the sample gives none. A rate is the mean since `before`, the time of the instance's
+ * sample before this one; 0: it is the first. Returns false to end the reading. */
+typedef bool (*opl_history_found)(void *context, const char *instance, int64_t before, int64_t time,
+                                  double value);
+/* Reads the values of a path without machine from `from` to `to`, in order of time unless clocks
+ * were set: all of them, or with a `step` some samples, about one in so much time. Of the
+ * instances of an array, the first 1024 that match are read. Returns a status of pdhmsg.h;
+ * PDH_CSTATUS_NO_COUNTER: the set has no such counter. */
+int32_t opl_history_read(opl_history *history, const char *path, int64_t from, int64_t to,
+                         int64_t step, opl_history_found found, void *context);
+/* What the last reading could not read, a line for each reason; "": nothing. Valid until the next
+ * call. */
+const char *opl_history_lost(opl_history *history);
+
 #pragma GCC visibility pop
 OPL_END_DECLS
 

@@ -560,7 +560,9 @@ static PDH_STATUS next_body(struct file *file, struct binary *binary, struct rec
         status = add_part(file, binary, record, size, offset);
         if (status)
             return status;
-        if (binary->part < binary->parts)
+        bool enough = file->glance &&
+                      sample_matches((const unsigned char *)binary->body.data, binary->body.len);
+        if (binary->part < binary->parts && !enough)
             continue;
         ret->offset = binary->body_offset;
         ret->body = (const unsigned char *)binary->body.data;
@@ -679,6 +681,16 @@ static PDH_STATUS binary_jump(struct file *file, const struct spot *spot)
     return status;
 }
 
+/* Buffers begin with a record, which may be a later part of a sample. */
+static bool binary_go_near(struct file *file, uint64_t offset)
+{
+    struct binary *binary = file->state;
+    if (!binary->order)
+        go_to(binary,
+              (offset + binary->buffer_size - 1) / binary->buffer_size * binary->buffer_size);
+    return !binary->order;
+}
+
 static PDH_STATUS binary_rewind(struct file *file)
 {
     struct binary *binary = file->state;
@@ -710,5 +722,6 @@ static PDH_STATUS binary_open(struct file *file)
     return status;
 }
 
-const struct format format_binary = {LOG_BINARY,   BINARY_NAMES, binary_matches, binary_open,
-                                     binary_close, binary_next,  binary_rewind,  binary_jump};
+const struct format format_binary = {LOG_BINARY,    BINARY_NAMES, binary_matches,
+                                     binary_open,   binary_close, binary_next,
+                                     binary_rewind, binary_jump,  binary_go_near};

@@ -84,6 +84,11 @@ void zst_decoder_free(struct zst_decoder *decoder);
 LSTATUS zst_clone(const struct zst *zst, int fd, struct zst **ret);
 void zst_free(struct zst *zst);
 uint64_t zst_size(const struct zst *zst); /* bytes of the capture */
+/* Where the frame's data begins that has the byte at `offset`. */
+uint64_t zst_frame_start(const struct zst *zst, uint64_t offset);
+/* With `little`, frames are from now on decoded in parts of 64 KiB: of each only the beginning is
+ * needed, and its checksum is not compared. *decoder is made if it is NULL. */
+void zst_decode_little(struct zst_decoder **decoder, bool little);
 /* Reads bytes of the capture, as pread does. ERROR_INVALID_DATA: the first of them is in a damaged
  * frame. */
 LSTATUS zst_read(struct zst *zst, uint64_t offset, void *out, size_t size, size_t *ret);
@@ -184,6 +189,7 @@ struct file {
     size_t at_mark;      /* number of the section that is being read */
     bool unordered;      /* a circular capture, in which samples cannot be found by time */
     bool pending, blind; /* pending: `sample` is ready; blind: only times are read */
+    bool glance;         /* blind, and only the first time is read */
     uint64_t line;       /* number of the current line, from 1; 0: the format has no lines */
     PDH_STATUS ended;    /* why there is no next sample; 0: not known yet */
     struct buffer problem;
@@ -203,6 +209,10 @@ struct format {
     PDH_STATUS (*rewind)(struct file *file);
     /* continues with the sample at `spot` */
     PDH_STATUS (*jump)(struct file *file, const struct spot *spot);
+    /* Continues with the first sample that begins at `offset` or after it; the catalogue stays. The
+     * first reads may find the rest of a sample that began earlier, as damage. False: samples
+     * cannot be found by their place. NULL: nor in any file of this format. */
+    bool (*go_near)(struct file *file, uint64_t offset);
 };
 extern const struct format format_binary, format_text;
 
@@ -212,8 +222,8 @@ struct log_set {
     struct set_file { /* of log->files the one with the same number */
         char *path;
         LONGLONG first; /* time of its first sample: the files are in this order */
-        uint64_t size, series;
-        bool passed; /* the range does not need it */
+        uint64_t size, series, catalogue; /* series, catalogue: equal ones have the same hash */
+        bool passed;                      /* the range does not need it */
     } * files;
     size_t count, next;        /* next: the first file that was not opened yet */
     LONGLONG newest;           /* `first` of the last file, from which the facts are */

@@ -187,6 +187,20 @@ void log_want_early(struct log *log, bool wanted);
  * whatever the range. The position does not change. */
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
+/* ---- skim.c: the needed columns of a set over a long time ---- */
+struct log_skim {
+    LONGLONG from, to; /* the range, UTC */
+    LONGLONG step;     /* about one sample in so much time is wanted; 0: all */
+    /* Gets the samples, one file after the other; `utc` is the sample's time. `first`: the one
+     * before was of another series of files. False: no more are wanted. */
+    bool (*take)(void *context, const struct log_sample *sample, LONGLONG utc, bool first);
+    void *context;
+};
+/* Reads samples of a set's files that have a needed column; other files are not read. With a step,
+ * only the beginning of some frames is decoded. A clock that was set back by more than an hour
+ * hides samples. PDH_INVALID_ARGUMENT: `log` is not that of a set. */
+PDH_STATUS log_skim(struct log *log, const struct log_skim *skim);
+
 /* From now on, samples of different files are returned as one if their times differ by at most half
  * a second and no needed column has a value in both; of values with exactly the same time and
  * column only the first file's is returned. A sample that is earlier than the one before it is

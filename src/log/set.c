@@ -18,8 +18,9 @@
 enum {
     /* bytes of a capture that are read to find its first time; more if its first sample is long.
      * The C library keeps memory of less than 128 KiB for the next file */
-    HEAD_BYTES = 120 << 10,
+    HEAD_BYTES = 64 << 10,
     LONG_HEAD_BYTES = 1 << 20,
+    INPUT_BYTES = 16 << 10, /* of a compressed file that are read at once */
     NEWEST = 8, /* as many of the last files stay open at their end, because they may grow */
     /* files of each series that begin before a range and are read for it: more than one, because
      * the files overlap after the clock was set back */
@@ -48,6 +49,14 @@ static uint64_t series_of(const char *path)
     while (length && strchr("0123456789-_", name[length - 1]))
         length--;
     return text_hash_fold(name, length);
+}
+
+static uint64_t catalogue_of(const struct file *file)
+{
+    uint64_t hash = file->mapped;
+    for (size_t i = 0; i < file->mapped; i++)
+        hash = (hash ^ file->map[i]) * UINT64_C(1099511628211);
+    return hash;
 }
 
 static bool add_name(struct log_set *set, const char *folder, const char *name)
@@ -99,7 +108,7 @@ bool captures_are_meant(const char *name)
 /* ---- the beginning of each file ---- */
 
 struct heads {
-    char packed[LONG_HEAD_BYTES], bytes[LONG_HEAD_BYTES];
+    char packed[INPUT_BYTES], bytes[LONG_HEAD_BYTES];
     ZSTD_DCtx *context; /* NULL: not needed yet */
 };
 
@@ -117,11 +126,18 @@ static size_t read_head(int fd, struct heads *heads, size_t size)
     if (!heads->context)
         return 0;
     library->DCtx_reset(heads->context, ZSTD_reset_session_only);
-    ZSTD_inBuffer input = {packed, read_at(fd, packed, size, 0), 0};
+    ZSTD_inBuffer input = {packed, 0, 0};
     ZSTD_outBuffer output = {bytes, size, 0};
-    size_t more = 1;
-    while (more && !library->isError(more) && input.pos < input.size && output.pos < output.size)
+    size_t more = 1, at = 0;
+    while (more && !library->isError(more) && output.pos < output.size) {
+        if (input.pos == input.size) {
+            input = (ZSTD_inBuffer){packed, read_at(fd, packed, INPUT_BYTES, at), 0};
+            at += input.size;
+        }
+        if (!input.size)
+            break;
         more = library->decompressStream(heads->context, &output, &input);
+    }
     return output.pos;
 }
 
@@ -155,7 +171,7 @@ static bool find_first(struct log *log, const char *path, int fd, struct heads *
 {
     static const struct file blind = {
         .stream = {.fd = -1, .pipe = -1},
-          .blind = true
+          .blind = true, .glance = true
     };
     for (size_t size = HEAD_BYTES; size; size = size == HEAD_BYTES ? LONG_HEAD_BYTES : 0) {
         size_t got = read_head(fd, heads, size);
@@ -189,6 +205,7 @@ static bool peek(struct log *log, struct set_file *entry, struct heads *heads, s
     entry->first = file.sample.time;
     entry->size = (uint64_t)st.st_size;
     entry->series = series_of(entry->path);
+    entry->catalogue = catalogue_of(&file);
     if (found && entry->first >= log->set->newest) {
         log->set->newest = entry->first;
         keep_facts(log, &file);

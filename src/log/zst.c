@@ -23,7 +23,8 @@ enum {
     MOST_BLOCK = 128 << 10,
     INPUT_BYTES = 64 << 10,
     HEAD_BYTES = 18, /* the longest head of a frame */
-    FOOTER_BYTES = 9
+    FOOTER_BYTES = 9,
+    LITTLE_PART = 64 << 10
 };
 /* a frame head that states a larger size is not used, so that no sum of sizes overflows */
 static const uint64_t MOST_SIZE = UINT64_C(1) << 56;
@@ -49,6 +50,7 @@ struct zst_decoder {
     ZSTD_DCtx *context;
     const struct zst *zst; /* the file */
     struct frame *frame;   /* NULL: none */
+    size_t part_most;      /* a larger frame is decoded in parts of this size */
     uint64_t part_start;   /* offset in the frame's data */
     size_t part_size;
     ZSTD_inBuffer input;
@@ -172,7 +174,7 @@ static void begin_frame(struct zst_decoder *decoder, const struct zst *zst, stru
  * that decoding goes on to the checksum of a frame that is exactly one part. */
 static enum decoded decode_part(struct zst_decoder *decoder)
 {
-    ZSTD_outBuffer out = {decoder->part, sizeof decoder->part, 0};
+    ZSTD_outBuffer out = {decoder->part, decoder->part_most + 1, 0};
     ZSTD_inBuffer *input = &decoder->input;
     decoder->part_start += decoder->part_size;
     decoder->part_size = 0;
@@ -230,7 +232,7 @@ static bool load(struct zst *zst, struct frame *frame, uint64_t offset)
     while (!frame->damaged && offset - decoder->part_start >= decoder->part_size) {
         enum decoded decoded = decode_part(decoder);
         bool whole = decoded == DECODED_ALL || (decoded == DECODED_CUT && frame->cut);
-        if (frame->size <= ZST_FRAME_BYTES)
+        if (frame->size <= decoder->part_most)
             frame->damaged = !whole || decoder->part_size != frame->size;
         else
             frame->damaged = !decoder->part_size || (decoded != DECODED_PART && !whole);
@@ -398,6 +400,7 @@ static struct zst_decoder *decoder_new(void)
     decoder->library = zst_library();
     decoder->zst = NULL;
     decoder->frame = NULL;
+    decoder->part_most = ZST_FRAME_BYTES;
     decoder->context = decoder->library->createDCtx();
     if (decoder->context && !decoder->library->isError(decoder->library->DCtx_setParameter(
                                 decoder->context, ZSTD_d_windowLogMax, MOST_WINDOW_LOG)))
@@ -489,6 +492,21 @@ static struct frame *frame_of(const struct zst *zst, uint64_t offset)
             high = middle;
     }
     return &zst->frames[low];
+}
+
+uint64_t zst_frame_start(const struct zst *zst, uint64_t offset)
+{
+    return zst->count ? frame_of(zst, offset)->start : 0;
+}
+
+void zst_decode_little(struct zst_decoder **decoder, bool little)
+{
+    if (!*decoder && zst_library())
+        *decoder = decoder_new();
+    if (!*decoder)
+        return;
+    (*decoder)->part_most = little ? LITTLE_PART : ZST_FRAME_BYTES;
+    (*decoder)->frame = NULL;
 }
 
 LSTATUS zst_read(struct zst *zst, uint64_t offset, void *out, size_t size, size_t *ret)

@@ -78,6 +78,7 @@ static void answer_machine(struct server *server, const struct request *request,
     char command[256];
     struct json json = {.out = reply->out, .flat = true};
     (void)request;
+    past_prepare(server->past);
     reply->type = "application/json";
     json_open(&json, NULL, '{');
     json_string(&json, "name", name_of(server->machines));
@@ -226,6 +227,23 @@ static void answer_live(struct server *server, const struct request *request, st
         fail(reply, HTTP_BAD, why);
 }
 
+static void answer_history(struct server *server, const struct request *request,
+                           struct reply *reply)
+{
+    const struct machine *machine = api_machine(server, request);
+    const char *why = NULL;
+    if (!machine || machine->name) {
+        fail(reply, HTTP_MISSING,
+             "The set \"base\" has the past of the server's own machine only.\n");
+        return;
+    }
+    reply->viewer = past_query_new(server->past, request, &why);
+    if (reply->viewer)
+        reply->type = "text/event-stream";
+    else
+        fail(reply, HTTP_BAD, why);
+}
+
 /* ---- captures ---- */
 
 int api_upload(const struct request *request)
@@ -331,6 +349,7 @@ void api_answer(struct server *server, const struct request *request, struct rep
         {"GET",    "/api/instances",        answer_instances},
         {"POST",   "/api/titles",           answer_titles   },
         {"POST",   "/api/live",             answer_live     },
+        {"POST",   "/api/history",          answer_history  },
         {"POST",   "/api/captures",         answer_captures },
         {"GET",    "/api/capture",          answer_capture  },
         {"DELETE", "/api/capture",          answer_capture  },

@@ -26,7 +26,7 @@ struct stream {
     struct MHD_Connection *connection;
     char *bytes;
     size_t size, capacity, sent;
-    bool suspended;
+    bool suspended, ended;
     struct http *http;
     void *viewer;
 };
@@ -114,6 +114,15 @@ bool stream_write(struct stream *stream, const char *text, size_t size)
     return true;
 }
 
+void stream_end(struct stream *stream)
+{
+    stream->ended = true;
+    if (stream->suspended) {
+        stream->suspended = false;
+        MHD_resume_connection(stream->connection);
+    }
+}
+
 /* Called by libmicrohttpd when the viewer's socket accepts more bytes. Returns how many are
  * sent. */
 static ssize_t send_more(void *context, uint64_t position, char *buffer, size_t most)
@@ -121,6 +130,8 @@ static ssize_t send_more(void *context, uint64_t position, char *buffer, size_t 
     struct stream *stream = context;
     size_t left = stream->size - stream->sent;
     (void)position;
+    if (!left && stream->ended)
+        return MHD_CONTENT_READER_END_OF_STREAM;
     if (!left) {
         stream->size = stream->sent = 0;
         stream->suspended = true;

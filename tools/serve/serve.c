@@ -16,7 +16,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { DEFAULT_PORT = 8722, HOSTS_MOST = 16, ALIVE_MS = 1000 };
+enum { DEFAULT_PORT = 8722, HOSTS_MOST = 16, ALIVE_MS = 1000, SOON_MS = 50 };
 static const double LEAST_SECONDS = 0.1, MOST_SECONDS = 3600;
 
 static const struct tool tool = {
@@ -60,14 +60,14 @@ static void answer(void *context, const struct request *request, struct reply *r
 
 static void begin(void *context, void *viewer, struct stream *stream)
 {
-    (void)context;
-    live_begin(viewer, stream);
+    if (!past_begin(((struct server *)context)->past, viewer, stream))
+        live_begin(viewer, stream);
 }
 
 static void end(void *context, void *viewer)
 {
-    (void)context;
-    live_end(viewer);
+    if (!past_end(((struct server *)context)->past, viewer))
+        live_end(viewer);
 }
 
 static bool serve(struct loop *loop, const struct listener *listener)
@@ -85,11 +85,12 @@ static void run(struct loop *loop)
 {
     struct server *server = &loop->server;
     while (true) {
-        struct pollfd polls[2 + LISTENERS_MOST + MACHINES_MOST] = {
+        struct pollfd polls[3 + LISTENERS_MOST + MACHINES_MOST] = {
             {.fd = loop->signals,                         .events = POLLIN},
-            {.fd = captures_descriptor(server->captures), .events = POLLIN}
+            {.fd = captures_descriptor(server->captures), .events = POLLIN},
+            {.fd = past_descriptor(server->past),         .events = POLLIN}
         };
-        nfds_t count = 2;
+        nfds_t count = 3;
         int wait = -1;
         for (size_t i = 0; i < server->machine_count; i++) {
             const struct live *live = server->machines[i].live;
@@ -98,6 +99,8 @@ static void run(struct loop *loop)
             polls[count++] = (struct pollfd){.fd = live_descriptor(live), .events = POLLIN};
             wait = ALIVE_MS;
         }
+        if (past_waits(server->past))
+            wait = SOON_MS;
         for (size_t i = 0; i < loop->http_count; i++) {
             int most = http_wait(loop->https[i]);
             polls[count++] =
@@ -111,6 +114,7 @@ static void run(struct loop *loop)
         for (size_t i = 0; i < server->machine_count; i++)
             live_run(server->machines[i].live);
         captures_run(server->captures);
+        past_run(server->past);
         for (size_t i = 0; i < loop->http_count; i++)
             http_run(loop->https[i]);
     }
@@ -151,7 +155,7 @@ static void show_link(struct server *server, bool open, const char *language)
 static int run_loop(struct loop *loop, const struct settings *settings)
 {
     struct server *server = &loop->server;
-    bool good = server->access && server->captures;
+    bool good = server->access && server->captures && server->past;
     for (size_t i = 0; i < server->machine_count; i++)
         good &= server->machines[i].live && server->machines[i].catalogue;
     if (!good) {
@@ -192,6 +196,7 @@ static int run_server(const struct settings *settings, gid_t group)
         server->access = access_new(settings->hosts, group);
         add_machines(server, settings);
         server->captures = captures_new();
+        server->past = past_new();
         code = run_loop(&loop, settings);
     }
     for (size_t i = 0; i < loop.http_count; i++)
@@ -201,6 +206,7 @@ static int run_server(const struct settings *settings, gid_t group)
         catalogue_free(server->machines[i].catalogue);
     }
     captures_free(server->captures);
+    past_free(server->past);
     access_free(server->access);
     listen_end(&loop.listeners);
     return code;

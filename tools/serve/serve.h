@@ -16,6 +16,8 @@
  *
  * live.c    tables of the model that viewers watch; sends their samples as events
  *
+ * past.c    reads the past of counters from the captures of the set "base"
+ *
  * captures.c  captures that viewers bring, and the processes that read them
  *
  * reader.c  what such a process does
@@ -67,6 +69,7 @@ const char *request_word(const struct request *request, const char *name);
 struct stream; /* the events that wait to be sent to one viewer */
 /* Adds a text to the stream. False: too many bytes wait for the viewer; nothing was added. */
 bool stream_write(struct stream *stream, const char *text, size_t size);
+void stream_end(struct stream *stream); /* nothing more will be added */
 struct reply {
     enum http_status status;
     const char *type;  /* such as "application/json"; NULL: no content */
@@ -174,6 +177,22 @@ void listen_end(const struct listeners *list);
  * records of openperflib-bpf. `command` becomes a command that helps. */
 bool rights_missing(char *command, size_t capacity);
 
+/* ---- past.c ---- */
+
+struct past;
+struct past *past_new(void); /* NULL: no memory or no thread */
+void past_free(struct past *past);
+void past_prepare(struct past *past); /* opens the set, so that the first request finds it open */
+int past_descriptor(const struct past *past); /* readable when past_run must be called */
+void past_run(struct past *past);
+bool past_waits(const struct past *past); /* for a viewer: past_run must be called soon */
+/* Begins to answer a request for the past: a viewer whose stream ends. NULL: *ret_why. */
+struct past_query *past_query_new(struct past *past, const struct request *request,
+                                  const char **ret_why);
+/* False: this viewer is not one of past_query_new. */
+bool past_begin(struct past *past, const void *viewer, struct stream *stream);
+bool past_end(struct past *past, const void *viewer);
+
 /* ---- captures.c ---- */
 
 enum { CAPTURE_ID_SIZE = 32, CAPTURE_MOST = 256 << 20 };
@@ -212,6 +231,7 @@ struct machine {
 struct server {
     struct access *access;
     struct captures *captures;
+    struct past *past;
     struct machine machines[MACHINES_MOST]; /* the first one is shown first */
     size_t machine_count;
     char address[64]; /* of the page */

@@ -5,7 +5,8 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { labels, timeLabels, unitOf } from "./format";
 import { statistics } from "./legend";
-import type { Live, Series, Unit } from "./live";
+import type { Series, Unit } from "./live";
+import type { Mark, Shown } from "./past";
 import { parts, titleOf } from "./objects";
 import { getLanguage, t } from "./texts";
 
@@ -30,7 +31,7 @@ function scaleOf(counter: Unit | undefined, most: number | null): number {
     return Math.max(-7, Math.min(7, 2 - Math.ceil(Math.log10(size))));
 }
 
-export function linesOf(live: Live, hidden: string[], marked: string, one: boolean): Line[] {
+export function linesOf(live: Shown, hidden: string[], marked: string, one: boolean): Line[] {
     return [...live.series].map(([key, series], i) => {
         const { object, counter } = parts(series.path), instance = series.name ? `(${series.name})` : "";
         const name = `\\${object}${instance}\\${counter}`;
@@ -43,18 +44,57 @@ export function linesOf(live: Live, hidden: string[], marked: string, one: boole
     });
 }
 
-function options(lines: Line[], one: boolean, width: number, height: number): uPlot.Options {
+/** What the chart shows of the time: its ends (ms), marks on it, and what to do with a part that is chosen. */
+export interface Axis { from: number; to: number; marks: Mark[]; zoom(from: number, to: number): void; back(): void; }
+
+/** Marks as short strokes at the top, where they do not hide a line; gaps of the set and where it ends, over all the height. */
+function drawMarks(plot: uPlot, marks: Mark[]): void {
+    const { ctx, bbox } = plot, style = getComputedStyle(document.body);
+    ctx.save();
+    for (const mark of marks) {
+        const x = plot.valToPos(mark.time / 1000, "x", true), whole = mark.kind === "meet" || mark.kind === "gap" || mark.kind === "start";
+        if (x < bbox.left || x > bbox.left + bbox.width) continue;
+        const bad = mark.kind === "event" && mark.level !== "information";
+        ctx.strokeStyle = style.getPropertyValue(bad ? "--bad" : mark.kind === "meet" ? "--accent" : "--soft");
+        ctx.lineWidth = (bad ? 3 : 2) * devicePixelRatio;
+        ctx.setLineDash(whole ? [4 * devicePixelRatio, 4 * devicePixelRatio] : []);
+        ctx.beginPath();
+        ctx.moveTo(x, bbox.top);
+        ctx.lineTo(x, bbox.top + (whole ? bbox.height : 10 * devicePixelRatio));
+        ctx.stroke();
+    }
+    ctx.restore();
+}
+
+const bandsOf = (lines: Line[]) => lines.filter((line) => line.series.least && line.series.most);
+const soft = (colour: string) => `${colour}33`;
+const scaled = (values: (number | null)[], scale: number) => (scale === 1 ? values : values.map((value) => (value === null || value === undefined ? value : value * scale)));
+
+function options(lines: Line[], one: boolean, width: number, height: number, axis: { current: Axis | undefined }): uPlot.Options {
     const style = getComputedStyle(document.body);
     const ink = style.getPropertyValue("--ink"), grid = style.getPropertyValue("--line");
     const axisOf = (line: Line) => (one ? "%" : unitOf(line.counter));
     const units = [...new Set(lines.filter((line) => !line.hidden).map(axisOf))];
     return {
-        width, height, legend: { show: false }, cursor: { sync: { key: "time" } },
-        scales: Object.fromEntries(units.map((unit) => [`y${unit}`, unit === "%" ? { range: (_: uPlot, __: number, most: number) => [0, Math.max(100, most)] as [number, number] } : {}])),
+        width, height, legend: { show: false },
+        cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: !axis.current }, bind: { dblclick: (_plot, _target, usual) => (event) => { if (axis.current) axis.current.back(); else usual(event); return null; } } },
+        hooks: {
+            draw: [(plot) => drawMarks(plot, axis.current?.marks ?? [])],
+            setSelect: [(plot) => {
+                const { left, width: size } = plot.select;
+                if (!axis.current || size < 3) return;
+                axis.current.zoom(plot.posToVal(left, "x") * 1000, plot.posToVal(left + size, "x") * 1000);
+                plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            }],
+        },
+        bands: bandsOf(lines).map((line, i) => ({ series: [lines.length + 1 + 2 * i, lines.length + 2 + 2 * i] as [number, number], fill: soft(line.colour) })),
+        scales: { x: { range: (_, least, most) => (axis.current ? [axis.current.from / 1000, axis.current.to / 1000] : [least, most]) }, ...Object.fromEntries(units.map((unit) => [`y${unit}`, unit === "%" ? { range: (_: uPlot, __: number, most: number) => [0, Math.max(100, most)] as [number, number] } : {}])) },
         series: [{}, ...lines.map((line) => ({
             label: line.label, scale: `y${axisOf(line)}`, stroke: line.colour, dash: line.dash,
             width: line.marked ? 4 : 1.5, show: !line.hidden, points: { show: false },
-        }))],
+        })), ...bandsOf(lines).flatMap((line) => [0, 1].map(() => ({
+            scale: `y${axisOf(line)}`, width: 0, show: !line.hidden, points: { show: false },
+        })))],
         axes: [
             { stroke: ink, grid: { stroke: grid }, space: 90, incrs: STEPS, values: (_: uPlot, splits: number[], __: number, ___: number, step: number) => timeLabels(splits, step) },
             ...units.slice(0, 3).map((unit, i) => ({
@@ -65,15 +105,18 @@ function options(lines: Line[], one: boolean, width: number, height: number): uP
     };
 }
 
-export function Chart({ live, lines, one, height = 320 }: { live: Live; lines: Line[]; one: boolean; height?: number }) {
+export function Chart({ live, lines, one, axis, height = 320 }: { live: Shown; lines: Line[]; one: boolean; axis?: Axis; height?: number }) {
+    const newest = useRef(axis);
+    newest.current = axis;
     const place = useRef<HTMLDivElement>(null), plot = useRef<uPlot | null>(null), shape = useRef("");
-    const data = [live.times.map((time) => time / 1000), ...lines.map((line) => (line.scale === 1 ? line.series.values : line.series.values.map((value) => (value === null || value === undefined ? value : value * line.scale))))] as uPlot.AlignedData;
+    const data = [live.times.map((time) => time / 1000), ...lines.map((line) => scaled(line.series.values, line.scale)),
+        ...bandsOf(lines).flatMap((line) => [line.series.most!, line.series.least!].map((values) => scaled(values, line.scale)))] as uPlot.AlignedData;
     useEffect(() => {
         const width = place.current!.clientWidth;
-        const now = JSON.stringify([width, one, matchMedia("(prefers-color-scheme: dark)").matches, getLanguage(), lines.map((line) => [line.label, line.hidden, line.marked, unitOf(line.counter)])]);
+        const now = JSON.stringify([width, one, matchMedia("(prefers-color-scheme: dark)").matches, getLanguage(), lines.map((line) => [line.label, line.hidden, line.marked, unitOf(line.counter), !!line.series.least])]);
         if (now !== shape.current || !plot.current) {
             plot.current?.destroy();
-            plot.current = new uPlot(options(lines, one, width, height), data, place.current!);
+            plot.current = new uPlot(options(lines, one, width, height, newest), data, place.current!);
             shape.current = now;
         } else {
             plot.current.setData(data);

@@ -3,7 +3,7 @@
 
 import type { Line } from "./chart";
 import { clock, number, unitOf } from "./format";
-import type { Live } from "./live";
+import type { Shown } from "./past";
 import { t } from "./texts";
 
 const MOST_TIMES = 300, MOST_LINES = 40;
@@ -14,7 +14,7 @@ export function top(most: number, unit: string): number {
 }
 
 /** A bar for each line that is shown; lines of the same unit have the same scale. */
-export function Bars({ live, lines }: { live: Live; lines: Line[] }) {
+export function Bars({ live, lines }: { live: Shown; lines: Line[] }) {
     const shown = lines.filter((line) => !line.hidden && line.series.alive);
     const last = (line: Line) => line.series.values[live.times.length - 1] ?? null;
     const most = new Map<string, number>();
@@ -35,7 +35,7 @@ export function Bars({ live, lines }: { live: Live; lines: Line[] }) {
 }
 
 /** All values of the lines that are shown, newest first. */
-export function Values({ live, lines }: { live: Live; lines: Line[] }) {
+export function Values({ live, lines }: { live: Shown; lines: Line[] }) {
     const shown = lines.filter((line) => !line.hidden), columns = shown.slice(0, MOST_LINES);
     const first = Math.max(0, live.times.length - MOST_TIMES);
     return (

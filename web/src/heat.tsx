@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Line } from "./chart";
 import { clock, number, unitOf } from "./format";
 import { top } from "./forms";
-import type { Live } from "./live";
+import type { Shown } from "./past";
 import { parts, titleOf } from "./objects";
 import { statistics } from "./legend";
 import { t, Text } from "./texts";
@@ -25,7 +25,7 @@ const colours = Uint32Array.from({ length: STEPS }, (_, step) => {
 
 export const ORDERS: [string, Text][] = [["average", "by average"], ["last", "by the last value"], ["most", "by maximum"], ["name", "by name"]];
 
-function sorted(live: Live, lines: Line[], order: string): Line[] {
+function sorted(live: Shown, lines: Line[], order: string): Line[] {
     if (order === "name") return [...lines].sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
     const key = new Map(lines.map((line) => {
         const of = statistics(line.series, live.times);
@@ -54,7 +54,7 @@ function largest(values: (number | null)[], columns: { count: number; of: number
     return found;
 }
 
-function One({ live, lines, path, order }: { live: Live; lines: Line[]; path: string; order: string }) {
+function One({ live, lines, path, order }: { live: Shown; lines: Line[]; path: string; order: string }) {
     const canvas = useRef<HTMLCanvasElement>(null), [at, setAt] = useState<{ row: number; column: number } | null>(null);
     const [width, setWidth] = useState(0);
     const rows = sorted(live, lines, order), height = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(ROOM / rows.length)));
@@ -109,7 +109,7 @@ function One({ live, lines, path, order }: { live: Live; lines: Line[]; path: st
     );
 }
 
-export function Heat({ live, lines, order, setOrder }: { live: Live; lines: Line[]; order: string; setOrder(order: string): void }) {
+export function Heat({ live, lines, order, setOrder }: { live: Shown; lines: Line[]; order: string; setOrder(order: string): void }) {
     /* a total would leave no colours for its parts */
     const shown = lines.filter((line) => !line.hidden && !/(^|,)_Total(:|$)/.test(line.series.name)), paths = [...new Set(shown.map((line) => line.series.path))];
     return (

@@ -3,7 +3,8 @@
 
 import type { Line } from "./chart";
 import { duration, number } from "./format";
-import type { Live, Series } from "./live";
+import type { Series } from "./live";
+import type { Shown } from "./past";
 import { t, Text } from "./texts";
 import { Why } from "./why";
 
@@ -16,8 +17,8 @@ export function statistics(series: Series, times: number[]): Statistics {
         if (!count++) first = times[i];
         last = times[i];
         sum += value;
-        if (value < least) least = value;
-        if (value > most) most = value;
+        least = Math.min(least, series.least?.[i] ?? value);
+        most = Math.max(most, series.most?.[i] ?? value);
     }
     return count
         ? { last: series.values[times.length - 1] ?? null, average: sum / count, least, most, ...series.whole, seconds: (last - first) / 1000 }
@@ -30,7 +31,7 @@ const COLUMNS: [string, Text][] = [
 const TEXTS = ["counter", "type"];
 
 export function Legend({ live, lines, sort, setSort, toggle, mark, remove }: {
-    live: Live; lines: Line[]; sort: string; setSort(sort: string): void;
+    live: Shown; lines: Line[]; sort: string; setSort(sort: string): void;
     toggle(name: string): void; mark(name: string): void; remove?: (path: string) => void;
 }) {
     const [key, down] = sort.startsWith("-") ? [sort.slice(1), true] : [sort, false];

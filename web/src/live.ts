@@ -20,6 +20,8 @@ export interface Table {
 export interface ProcessLine { name: string; identity: string; members: number; values: (number | null)[]; texts: (string | null)[]; }
 export interface Series {
     name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean;
+    /** of a band, where values are averages of several samples */
+    least?: (number | null)[]; most?: (number | null)[];
     /** of a capture: figures of all its samples, and which of two captures it is */
     whole?: { last: number | null; average: number | null; least: number | null; most: number | null }; mark?: string;
 }

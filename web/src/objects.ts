@@ -55,3 +55,9 @@ export function parts(path: string): { object: string; instance: string | null; 
         ? { object: front, instance: null, counter: path.slice(last + 1) }
         : { object: front.slice(0, bracket), instance: front.slice(bracket + 1, -1), counter: path.slice(last + 1) };
 }
+
+/** The counter of a path in the tree. */
+export function counterOf(objects: ObjectType[], path: string): Counter | undefined {
+    const { object, counter } = parts(path);
+    return objects.find((each) => each.name === object)?.counters.find((each) => each.name === counter);
+}

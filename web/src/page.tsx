@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { NoSession, request } from "./session";
+import { Marks, RangeBar, rangeText } from "./axis";
 import { Chart, linesOf } from "./chart";
 import { Bars, Values } from "./forms";
 import { Heat } from "./heat";
@@ -10,8 +11,9 @@ import { Live } from "./live";
 import { Keys, useKeys } from "./keys";
 import { Machines, STATES } from "./machines";
 import { Missing } from "./missing";
-import { ObjectType, readObjects } from "./objects";
+import { counterOf, ObjectType, readObjects } from "./objects";
 import { Overview, OVERVIEW_LISTS } from "./overview";
+import { Past, rangeOf, Shown } from "./past";
 import { Form, readState, State, View, writeState } from "./state";
 import { ProcessDetails, processLists, ProcessList } from "./processes";
 import { Report, reportLists } from "./tables";
@@ -53,7 +55,7 @@ function Toolbar({ state, change }: { state: State; change(part: Partial<State>)
 
 function Page() {
     const [, redraw] = useReducer((count: number) => count + 1, 0);
-    const machineLive = useMemo(() => new Live(() => redraw(0)), []);
+    const machineLive = useMemo(() => new Live(() => redraw(0)), []), past = useMemo(() => new Past(() => redraw(0)), []);
     const [state, setState] = useState(readState), [machineObjects, setObjects] = useState<ObjectType[]>([]);
     const [machine, setMachine] = useState<{ name: string; root: boolean; seconds: number; machines: string[]; missing?: string } | null>(null);
     const [entry, setEntry] = useState<string | null>(null), [help, setHelp] = useState(false);
@@ -100,9 +102,11 @@ function Page() {
         ((event.currentTarget as HTMLElement).children[next] as HTMLElement).focus();
     };
     const tabs = VIEWS.filter(([view]) => view === "machines" ? machine && machine.machines.length > 1 && !recording : view !== "compare" || sources.shown.length > 1);
-    const why = entry ?? live.noSession;
+    useEffect(() => { if (machine) past.read(state.view === "chart" && !recording && !state.capture ? state.paths : [], rangeOf(state.range), state.machine); });
+    const why = entry ?? live.noSession ?? past.noSession;
     if (why !== null) return <NoEntry why={why} />;
-    const lines = state.view === "chart" ? linesOf(live, state.hidden, state.marked, state.one && state.form === "line") : [];
+    const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
+    const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.form === "line") : [];
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
     const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
     const remove = (path: string) => change({ paths: state.paths.filter((each) => each !== path) });
@@ -142,13 +146,16 @@ function Page() {
                     : <ProcessList live={live} state={state} machine={state.machine || (machine?.name ?? "")} change={change} />)}
                 {state.view === "chart" && (state.paths.length
                     ? <><Toolbar state={state} change={change} />
-                        {state.form === "line" && <Chart live={live} lines={lines.slice(0, MOST_LINES)} one={state.one} />}
+                        {joined && <RangeBar text={state.range} from={joined.from} to={joined.to} set={setRange} past={past} />}
+                        {state.form === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one}
+                            axis={joined ? { from: joined.from, to: joined.to, marks: joined.marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
                         {state.form === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
-                        {state.form === "bars" && <Bars live={live} lines={lines} />}
-                        {state.form === "heat" && <Heat live={live} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
-                        {state.form === "values" && <Values live={live} lines={lines} />}
-                        <Legend live={live} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
-                        <Save live={live} recording={recording} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={null} /></>
+                        {state.form === "bars" && <Bars live={shown} lines={lines} />}
+                        {state.form === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
+                        {state.form === "values" && <Values live={shown} lines={lines} />}
+                        {joined && <Marks marks={joined.marks} set={setRange} past={past} more={joined.more} />}
+                        <Legend live={shown} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
+                        <Save live={shown} recording={recording} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={null} /></>
                     : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}
                 {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">{t("Choose an object in the tree by its button ▦.")}</p>)}
             </main>

@@ -7,7 +7,7 @@ import type { Line } from "./chart";
 import { Capture, compare, Difference, readCapture, readPart, Recording, upload } from "./captures";
 import { number } from "./format";
 import { csvOf, known, pathsIn, setCommand, setFile, textOf } from "./lists";
-import type { Live } from "./live";
+import type { Shown } from "./past";
 import type { ObjectType } from "./objects";
 import { NoSession } from "./session";
 import { decimal, t, told } from "./texts";
@@ -184,7 +184,7 @@ function picture(lines: Line[]): Promise<Blob | null> {
 }
 
 export function Save({ live, recording, lines, paths, machine, seconds, range }: {
-    live: Live; recording: Recording | null; lines: Line[]; paths: string[]; machine: string; seconds: number; range: [number, number] | null;
+    live: Shown; recording: Recording | null; lines: Line[]; paths: string[]; machine: string; seconds: number; range: [number, number] | null;
 }) {
     const [set, setSet] = useState(false), [problem, setProblem] = useState("");
     const part = (format: string) => {

@@ -6,7 +6,7 @@ import { Language, LANGUAGES, preferred } from "./texts";
 export type View = "machines" | "overview" | "processes" | "chart" | "report" | "compare";
 export type Form = "line" | "bars" | "heat" | "values";
 /** `one`: all lines have one axis; `legend`, `order`: how the legend and the heat map are sorted. */
-export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; form: Form; one: boolean; hidden: string[]; marked: string; legend: string; order: string; group: string; tree: boolean; process: string; keys: boolean; language: Language; machine: string; capture: string; second: string; }
+export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; form: Form; one: boolean; hidden: string[]; marked: string; legend: string; order: string; group: string; tree: boolean; process: string; keys: boolean; language: Language; machine: string; range: string; capture: string; second: string; }
 
 const VIEWS: View[] = ["machines", "overview", "processes", "chart", "report", "compare"];
 
@@ -32,6 +32,7 @@ export function readState(): State {
         process: words.get("process") ?? "",
         keys: words.get("keys") !== "off",
         machine: words.get("machine") ?? "",
+        range: words.get("range") ?? "",
         capture: words.get("capture") ?? "",
         second: words.get("second") ?? "",
         language: LANGUAGES.find(([key]) => key === words.get("language"))?.[0] ?? preferred(),
@@ -46,7 +47,7 @@ export function writeState(state: State): void {
     if (state.form !== "line") words.set("form", state.form);
     if (state.one) words.set("axes", "one");
     for (const [word, value] of [["mark", state.marked], ["legend", state.legend], ["order", state.order], ["group", state.group], ["tree", state.tree ? "1" : ""], ["process", state.process], ["keys", state.keys ? "" : "off"]]) if (value) words.set(word, value);
-    for (const key of ["object", "sort", "filter", "machine", "capture", "second"] as const) if (state[key]) words.set(key, state[key]);
+    for (const key of ["object", "sort", "filter", "machine", "range", "capture", "second"] as const) if (state[key]) words.set(key, state[key]);
     if (state.language !== preferred()) words.set("language", state.language);
     history.replaceState(null, "", `${location.pathname}#${words}`);
 }

@@ -79,7 +79,29 @@ const TEXTS = {
     "Remove {}": ["{} entfernen", "Убрать {}"],
     "(ended)": ["(beendet)", "(завершено)"],
 
-    /* history and time axis */
+    /* past.ts, axis.tsx: history and time axis */
+    "Range of time": ["Zeitraum", "Промежуток времени"],
+    "5 minutes": ["5 Minuten", "5 минут"],
+    "Hour": ["Stunde", "Час"],
+    "Day": ["Tag", "День"],
+    "Week": ["Woche", "Неделя"],
+    "14 days": ["14 Tage", "14 дней"],
+    "Earlier": ["Früher", "Раньше"],
+    "Later": ["Später", "Позже"],
+    "Closer": ["Näher", "Ближе"],
+    "Farther": ["Weiter weg", "Дальше"],
+    "from": ["von", "с"],
+    "to": ["bis", "по"],
+    "Back to live": ["Zurück zur Gegenwart", "К текущему времени"],
+    "logged": ["gemeldet", "записано"],
+    "the set stopped": ["der Satz hielt an", "набор остановился"],
+    "the set went on": ["der Satz lief weiter", "набор продолжил работу"],
+    "begins: {}": ["beginnt: {}", "начинается: {}"],
+    "ends: {}": ["endet: {}", "завершается: {}"],
+    "before this the set “base”, after it the memory of the server": ["davor der Satz „base“, danach der Speicher des Servers", "до этого набор «base», после него память сервера"],
+    "{} marks on the time axis": ["{} Marken auf der Zeitachse", "отметок на оси времени: {}"],
+    "Only the first 256 instances of a counter are shown.": ["Nur die ersten 256 Instanzen eines Zählers sind gezeigt.", "Показаны только первые 256 экземпляров счётчика."],
+    "No events: {}": ["Keine Ereignisse: {}", "Нет событий: {}"],
 
     /* captures, export, comparison, sets, import */
     "Comparison": ["Vergleich", "Сравнение"],

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The values of a counter over a long time, from a set's captures. */
+#include "pdh/log/capture.h"
+#include "pdh/pdh.h"
+
+#include <openperflib/unstable.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ITEMS_MOST = 1024, FORMAT = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE };
+
+struct opl_history {
+    struct log *log;
+    char *set;
+    struct timespec listed[2]; /* when the folders of the captures, the user's and the system's, had
+                                  changed when they were read */
+    struct buffer lost;
+};
+
+/* The newest sample of an instance. */
+struct past {
+    char *name;
+    LONGLONG time; /* UTC */
+    PDH_RAW_COUNTER raw;
+};
+/* The newest samples of a column: one, or those of its array in the array's order. */
+struct line {
+    size_t column;
+    struct past *list;
+    size_t count;
+    bool partial; /* not all items of the array are in the list */
+};
+struct search {
+    const struct pdh_path *path;
+    struct log *log;
+    struct line *lines;
+    size_t count;
+    int64_t from, to;
+    opl_history_found found;
+    void *context;
+    bool stop;
+};
+
+/* ---- opening ---- */
+
+static struct timespec changed(bool user, const char *set)
+{
+    struct stat about = {0};
+    FREE_AUTO char *folder = set_path(user, set, PLACE_CAPTURES);
+    if (folder && stat(folder, &about) != 0)
+        about = (struct stat){0};
+    return about.st_mtim;
+}
+
+opl_history *opl_history_open(const char *set)
+{
+    BUFFER_AUTO problem = {0};
+    struct opl_history *history = calloc(1, sizeof *history);
+    problem_clear();
+    if (!history)
+        return NULL;
+    history->set = strdup(set);
+    for (int i = 0; i < 2; i++)
+        history->listed[i] = changed(i == 0, set);
+    if (history->set && !log_open(&(const char *){set}, 1, &history->log, &problem))
+        return history;
+    problem_note(problem.data);
+    opl_history_close(history);
+    return NULL;
+}
+
+void opl_history_close(opl_history *history)
+{
+    if (!history)
+        return;
+    log_close(history->log);
+    buffer_done(&history->lost);
+    free(history->set);
+    free(history);
+}
+
+bool opl_history_is_current(const opl_history *history)
+{
+    for (int i = 0; i < 2; i++) {
+        struct timespec now = changed(i == 0, history->set);
+        if (memcmp(&now, &history->listed[i], sizeof now) != 0)
+            return false;
+    }
+    return true;
+}
+
+const char *opl_history_lost(opl_history *history)
+{
+    buffer_clear(&history->lost);
+    losses_print(log_losses(history->log), &history->lost);
+    return history->lost.len ? history->lost.data : "";
+}
+
+/* ---- values ---- */
+
+static bool is_good(const PDH_RAW_COUNTER *raw)
+{
+    return raw->CStatus == PDH_CSTATUS_VALID_DATA || raw->CStatus == PDH_CSTATUS_NEW_DATA;
+}
+
+static double cook(const struct log_column *column, const PDH_RAW_COUNTER *newest,
+                   const PDH_RAW_COUNTER *before)
+{
+    PDH_FMT_COUNTERVALUE value;
+    if (!is_good(newest) || !formula_known(column->type))
+        return NAN;
+    if (formula_needs_two(column->type) && (!before || !is_good(before)))
+        return NAN;
+    PDH_STATUS status =
+        format_scaled(column->type, FORMAT, &column->time_base, newest, before, 0, &value);
+    return status ? NAN : value.doubleValue;
+}
+
+/* Gives a value to the caller, and keeps the sample for the next one. */
+static void report(struct search *search, const struct log_column *column, struct past *past,
+                   const PDH_RAW_COUNTER *raw, LONGLONG utc)
+{
+    double value = cook(column, raw, past->time ? &past->raw : NULL);
+    if (utc >= search->from && utc <= search->to)
+        search->stop |= !search->found(search->context, past->name, past->time, utc, value);
+    past->raw = *raw;
+    past->time = utc;
+}
+
+static PDH_RAW_COUNTER raw_of(const struct log_value *value, const struct log_item *item)
+{
+    PDH_RAW_COUNTER raw = value->raw;
+    raw.FirstValue = item->first;
+    raw.SecondValue = item->second;
+    raw.MultiCount = item->multi;
+    return raw;
+}
+
+static void drop_past(struct line *line)
+{
+    for (size_t i = 0; i < line->count; i++)
+        free(line->list[i].name);
+    free(line->list);
+    line->list = NULL;
+    line->count = 0;
+}
+
+/* Takes the sample of the instance with this name out of a list. `hint`: its probable position. */
+static struct past take_past(struct line *line, const char *name, size_t hint)
+{
+    for (size_t i = 0; i < line->count; i++) {
+        struct past *past = &line->list[(hint + i) % line->count];
+        struct past taken = *past;
+        if (!past->name || strcmp(past->name, name) != 0)
+            continue;
+        past->name = NULL;
+        return taken;
+    }
+    return (struct past){.name = strdup(name)};
+}
+
+/* Makes the list that of the array's items that match, with the samples of those that it had. */
+static void take_names(struct search *search, struct line *line, const struct log_value *value)
+{
+    struct line old = *line;
+    line->list =
+        calloc(value->count < ITEMS_MOST ? value->count + 1 : ITEMS_MOST, sizeof *old.list);
+    line->count = 0;
+    for (size_t i = 0; line->list && i < value->count && line->count < ITEMS_MOST; i++)
+        if (path_match_full(search->path, value->items[i].name, 0)) {
+            struct past past = take_past(&old, value->items[i].name, line->count);
+            if (past.name)
+                line->list[line->count++] = past;
+        }
+    line->partial = line->count < value->count;
+    drop_past(&old);
+}
+
+static void take_array(struct search *search, struct line *line, const struct log_column *column,
+                       const struct log_value *value, LONGLONG utc)
+{
+    size_t at = 0;
+    if (!value->same_names || !line->list)
+        take_names(search, line, value);
+    for (size_t i = 0; i < line->count && !search->stop; i++, at++) {
+        while (line->partial && at < value->count &&
+               strcmp(value->items[at].name, line->list[i].name) != 0)
+            at++;
+        if (at >= value->count)
+            return;
+        PDH_RAW_COUNTER raw = raw_of(value, &value->items[at]);
+        report(search, column, &line->list[i], &raw, utc);
+    }
+}
+
+static void take_one(struct search *search, struct line *line, const struct log_column *column,
+                     const struct log_value *value, LONGLONG utc)
+{
+    PDH_RAW_COUNTER raw = value->raw;
+    if (!line->list) {
+        BUFFER_AUTO name = {0};
+        line->list = calloc(1, sizeof *line->list);
+        if (!line->list ||
+            (column->instance && !path_add_full_name(&name, column->parent, column->instance)))
+            return;
+        line->list->name = strdup(name.data ? name.data : "");
+        line->count = line->list->name ? 1 : 0;
+    }
+    if (value->kind == LOG_COOKED) {
+        if (utc >= search->from && utc <= search->to)
+            search->stop |=
+                !search->found(search->context, line->list->name, utc, utc, value->number);
+    } else if (line->count) {
+        report(search, column, line->list, &raw, utc);
+    }
+}
+
+static bool take(void *context, const struct log_sample *sample, LONGLONG utc, bool first)
+{
+    struct search *search = context;
+    for (size_t i = 0; i < search->count && !search->stop; i++) {
+        struct line *line = &search->lines[i];
+        const struct log_column *column = log_column(search->log, line->column);
+        const struct log_value *value = &sample->values[line->column];
+        if (first)
+            drop_past(line);
+        if (value->status)
+            continue;
+        if (value->kind == LOG_ARRAY)
+            take_array(search, line, column, value, utc);
+        else if (value->kind != LOG_BLOCK)
+            take_one(search, line, column, value, utc);
+    }
+    return !search->stop;
+}
+
+/* ---- columns ---- */
+
+static bool matches(const struct pdh_path *path, const struct log_column *column)
+{
+    if (!column->object || !column->counter || !capture_is_named(path->object, column->object) ||
+        !capture_is_named(path->counter, column->counter))
+        return false;
+    if (column_is_open(column))
+        return path->whole;
+    if (!path->whole || !column->instance)
+        return !path->whole && !column->instance;
+    return path_match_instance(path, column->parent, column->instance, column->index);
+}
+
+static PDH_STATUS find_columns(struct search *search)
+{
+    size_t count = log_columns(search->log);
+    search->lines = calloc(count + 1, sizeof *search->lines);
+    if (!search->lines)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    for (size_t i = 0; i < count; i++) {
+        bool wanted = matches(search->path, log_column(search->log, i));
+        log_want(search->log, i, wanted);
+        if (wanted)
+            search->lines[search->count++].column = i;
+    }
+    return search->count ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
+int32_t opl_history_read(opl_history *history, const char *path, int64_t from, int64_t to,
+                         int64_t step, opl_history_found found, void *context)
+{
+    PATH_AUTO parts = {0};
+    struct search search = {.path = &parts,
+                            .log = history->log,
+                            .from = from,
+                            .to = to,
+                            .found = found,
+                            .context = context};
+    const struct log_skim skim = {from, to, step, take, &search};
+    PDH_STATUS status = path_parse(path, &parts);
+    if (!status)
+        status = find_columns(&search);
+    if (!status)
+        status = log_skim(history->log, &skim);
+    for (size_t i = 0; i < search.count; i++)
+        drop_past(&search.lines[i]);
+    free(search.lines);
+    return status;
+}

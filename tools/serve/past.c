@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The past of counters, from the captures of the set "base". A thread of its own reads them, so
+ * that nothing else waits; at first a few samples of all the time, which is quick because counters
+ * are cumulative, then all of them. Requests wait for each other, and are answered as streams.
+ */
+#include "serve.h"
+
+#include "../common/json.h"
+#include "../perfmon/perfmon.h"
+
+#include <openperflib/capture.h>
+#include <openperflib/unstable.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+    QUERIES_MOST = 16,
+    FEW_SECONDS = 3600, /* between two of few samples: a file of the set may give only one */
+    PATHS_MOST = 64,
+    BUCKETS_LEAST = 10,
+    BUCKETS_MOST = 2000,
+    SERIES_MOST = 256, /* of a path */
+    EVENTS_MOST = 200,
+    PIECE = 64 << 10,
+    LATER_SECONDS = 60 /* the set stays open for so long after the last request */
+};
+#define SET "base"
+/* All samples of a shorter time are sent, else those of buckets. */
+enum { ALL_SECONDS = 3700 };
+static const int64_t SECOND = 10000000, MILLISECOND = 10000;
+static const int64_t EPOCH = 11644473600000; /* ms from 1601 to 1970 */
+
+struct past_query { /* a request */
+    struct past_query *next;
+    struct stream *stream; /* NULL: not yet, or the viewer is gone */
+    char *list;            /* the paths, in lines */
+    int64_t from, to;
+    size_t buckets;
+    char *out; /* events that were not given to the stream yet */
+    size_t out_size, out_sent;
+    bool taken, done; /* by the thread */
+    atomic_bool gone;
+};
+
+struct past {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t changed;
+    struct past_query *queries;
+    bool stop, prepare; /* prepare: a page was opened, which may need the set soon */
+    int ready;          /* eventfd: there are events, or a request is done */
+    bool waits;         /* a viewer must read before it gets more */
+    opl_history *history;
+};
+
+/* ---- buckets ---- */
+
+struct bucket {
+    double sum, least, most;
+    size_t count;
+};
+struct line {
+    char *name;
+    struct bucket *buckets;
+};
+struct collected {
+    struct past_query *query;
+    int64_t step;
+    bool few;       /* not all samples are read */
+    int64_t usual;  /* the shortest time between two samples; 0: not known yet */
+    int64_t *times; /* of the newest sample in each bucket; 0: none */
+    struct line lines[SERIES_MOST];
+    size_t count, last;
+    bool more; /* there are more instances */
+};
+
+/* The values of an array come in the same order again and again. */
+static struct line *line_of(struct collected *collected, const char *name)
+{
+    for (size_t i = 1; i <= collected->count; i++) {
+        size_t at = (collected->last + i) % collected->count;
+        if (strcmp(collected->lines[at].name, name) != 0)
+            continue;
+        collected->last = at;
+        return &collected->lines[at];
+    }
+    if (collected->count == SERIES_MOST)
+        return NULL;
+    struct line line = {strdup(name), calloc(collected->query->buckets, sizeof *line.buckets)};
+    if (!line.name || !line.buckets) {
+        free(line.name);
+        free(line.buckets);
+        return NULL;
+    }
+    collected->last = collected->count++;
+    collected->lines[collected->last] = line;
+    return &collected->lines[collected->last];
+}
+
+/* Are samples missing between these two? */
+static bool is_gap(const struct collected *collected, int64_t before, int64_t time)
+{
+    int64_t usual = collected->few ? FEW_SECONDS * SECOND : collected->usual;
+    if (usual < collected->step)
+        usual = collected->step;
+    return before && usual && time - before > usual * 5 / 2;
+}
+
+static void add_value(struct bucket *bucket, double value)
+{
+    bucket->least = bucket->count && bucket->least < value ? bucket->least : value;
+    bucket->most = bucket->count && bucket->most > value ? bucket->most : value;
+    bucket->sum += value;
+    bucket->count++;
+}
+
+static bool collect(void *context, const char *instance, int64_t before, int64_t time, double value)
+{
+    struct collected *collected = context;
+    size_t at = (size_t)((time - collected->query->from) / collected->step);
+    const struct line *line = line_of(collected, instance);
+    int64_t between = before ? time - before : 0;
+    if (at >= collected->query->buckets)
+        at = collected->query->buckets - 1;
+    if (time > collected->times[at])
+        collected->times[at] = time;
+    if (between > 0 && (!collected->usual || between < collected->usual))
+        collected->usual = between;
+    if (!line)
+        collected->more = true;
+    else if (!isnan(value) && !is_gap(collected, before, time))
+        add_value(&line->buckets[at], value);
+    return !collected->query->gone;
+}
+
+/* ---- events ---- */
+
+static int64_t javascript_time(int64_t time)
+{
+    return time / MILLISECOND - EPOCH;
+}
+
+enum figure { TIME, AVERAGE, LEAST, MOST };
+static void write_figure(struct json *json, const struct collected *collected,
+                         const struct line *line, size_t at, enum figure figure)
+{
+    const struct bucket *bucket = line ? &line->buckets[at] : NULL;
+    if (figure == TIME)
+        json_integer(json, NULL, javascript_time(collected->times[at]));
+    else
+        json_double(json, NULL,
+                    !bucket->count    ? NAN
+                    : figure == LEAST ? bucket->least
+                    : figure == MOST  ? bucket->most
+                                      : bucket->sum / (double)bucket->count);
+}
+
+/* Writes a figure of each bucket with samples. A gap before one has an element, too, just after
+ * the bucket before it. */
+static void write_figures(struct json *json, const char *key, const struct collected *collected,
+                          const struct line *line, enum figure figure)
+{
+    int64_t before = 0;
+    json_open(json, key, '[');
+    for (size_t i = 0; i < collected->query->buckets; i++) {
+        if (!collected->times[i])
+            continue;
+        if (is_gap(collected, before, collected->times[i]) && figure == TIME)
+            json_integer(json, NULL, javascript_time(before) + 1);
+        else if (is_gap(collected, before, collected->times[i]))
+            json_double(json, NULL, NAN);
+        write_figure(json, collected, line, i, figure);
+        before = collected->times[i];
+    }
+    json_close(json, ']');
+}
+
+static void write_collected(struct json *json, const struct collected *collected)
+{
+    json_bool(json, "more", collected->more);
+    write_figures(json, "times", collected, NULL, TIME);
+    json_open(json, "series", '[');
+    for (size_t i = 0; i < collected->count; i++) {
+        const struct line *line = &collected->lines[i];
+        json_open(json, NULL, '{');
+        json_string(json, "name", line->name);
+        write_figures(json, "average", collected, line, AVERAGE);
+        if (!collected->few)
+            write_figures(json, "least", collected, line, LEAST);
+        if (!collected->few)
+            write_figures(json, "most", collected, line, MOST);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* An event is one line and an empty one. */
+struct event_text {
+    char *bytes;
+    size_t size;
+    struct json json;
+};
+static bool open_event(struct event_text *event, const char *name)
+{
+    *event = (struct event_text){.json.flat = true};
+    event->json.out = open_memstream(&event->bytes, &event->size);
+    if (!event->json.out)
+        return false;
+    fputs("data: ", event->json.out);
+    json_open(&event->json, NULL, '{');
+    json_string(&event->json, "event", name);
+    return true;
+}
+
+static void close_event(struct past *past, struct past_query *query, struct event_text *event)
+{
+    json_close(&event->json, '}');
+    fputs("\n\n", event->json.out);
+    bool good = !ferror(event->json.out);
+    good &= fclose(event->json.out) == 0;
+    pthread_mutex_lock(&past->mutex);
+    char *out = good ? realloc(query->out, query->out_size + event->size) : NULL;
+    if (out) {
+        memcpy(out + query->out_size, event->bytes, event->size);
+        query->out = out;
+        query->out_size += event->size;
+    }
+    pthread_mutex_unlock(&past->mutex);
+    eventfd_write(past->ready, 1);
+    free(event->bytes);
+}
+
+/* ---- the thread ---- */
+
+/* Reads a path's values and adds them as an event. False: there is nothing of this path. */
+static bool read_path(struct past *past, struct past_query *query, const char *path, bool few)
+{
+    struct event_text event;
+    struct collected *collected = calloc(1, sizeof *collected);
+    if (collected)
+        collected->times = calloc(query->buckets, sizeof *collected->times);
+    bool good = collected && collected->times;
+    if (good) {
+        collected->query = query;
+        collected->few = few;
+        collected->step = (query->to - query->from) / (int64_t)query->buckets;
+        good = !opl_history_read(past->history, path, query->from, query->to,
+                                 few ? collected->step : 0, collect, collected);
+    }
+    if (good && !query->gone && open_event(&event, few ? "means" : "bands")) {
+        json_string(&event.json, "path", path);
+        write_collected(&event.json, collected);
+        close_event(past, query, &event);
+    }
+    for (size_t i = 0; collected && i < collected->count; i++) {
+        free(collected->lines[i].name);
+        free(collected->lines[i].buckets);
+    }
+    if (collected)
+        free(collected->times);
+    free(collected);
+    return good;
+}
+
+static void read_paths(struct past *past, struct past_query *query, bool few)
+{
+    char *copy = strdup(query->list), *rest = copy;
+    for (char *path; copy && !query->gone && (path = strsep(&rest, "\n"));)
+        if (*path)
+            read_path(past, query, path, few);
+    free(copy);
+}
+
+/* Adds what happened in that time: alerts, and what providers and sets logged. */
+static void add_marks(struct past *past, struct past_query *query)
+{
+    struct event_log log;
+    struct event_text event;
+    char from[32], to[32];
+    const int64_t ends[] = {javascript_time(query->from) / 1000, javascript_time(query->to) / 1000};
+    struct tm utc;
+    strftime(from, sizeof from, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&(time_t){ends[0]}, &utc));
+    strftime(to, sizeof to, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&(time_t){ends[1]}, &utc));
+    event_log_read(&log);
+    size_t count = 0;
+    if (!open_event(&event, "marks")) {
+        event_log_done(&log);
+        return;
+    }
+    json_string(&event.json, "why", log.readable ? NULL : log.why);
+    json_open(&event.json, "marks", '[');
+    for (size_t i = log.count; i > 0 && count < EVENTS_MOST; i--) {
+        const struct event *each = &log.list[i - 1];
+        if (strcmp(each->time, from) < 0 || strcmp(each->time, to) > 0)
+            continue;
+        count++;
+        json_open(&event.json, NULL, '{');
+        json_string(&event.json, "time", each->time);
+        json_string(&event.json, "source", each->source);
+        json_integer(&event.json, "id", each->id);
+        json_string(&event.json, "level", each->level);
+        json_string(&event.json, "service", each->service);
+        json_string(&event.json, "text", each->text);
+        json_close(&event.json, '}');
+    }
+    json_close(&event.json, ']');
+    close_event(past, query, &event);
+    event_log_done(&log);
+}
+
+/* Opens the set, unless it is open and has the same files. NULL: it has none. */
+static opl_history *open_set(struct past *past)
+{
+    if (past->history && opl_history_is_current(past->history))
+        return past->history;
+    opl_history_close(past->history);
+    return past->history = opl_history_open(SET);
+}
+
+static void answer(struct past *past, struct past_query *query)
+{
+    struct event_text event;
+    bool all = query->to - query->from <= ALL_SECONDS * SECOND, open = open_set(past);
+    const char *problem = open ? NULL : opl_capture_problem();
+    char *why = problem ? strdup(problem) : NULL;
+    if (open && !all)
+        read_paths(past, query, true);
+    if (open)
+        read_paths(past, query, false);
+    if (!query->gone)
+        add_marks(past, query);
+    if (open_event(&event, "end")) {
+        json_string(&event.json, "why", why);
+        json_string(&event.json, "lost", open ? opl_history_lost(past->history) : "");
+        close_event(past, query, &event);
+    }
+    free(why);
+}
+
+/* Waits for a request, and closes the set when none came for a while. NULL: none, but the set must
+ * be opened, or the thread must end. */
+static struct past_query *wait_for_query(struct past *past)
+{
+    struct past_query *query = NULL;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LATER_SECONDS;
+    while (!past->stop) {
+        for (query = past->queries; query && query->taken; query = query->next)
+            ;
+        if (query || past->prepare)
+            break;
+        int error = past->history ? pthread_cond_timedwait(&past->changed, &past->mutex, &until)
+                                  : pthread_cond_wait(&past->changed, &past->mutex);
+        if (error) {
+            opl_history_close(past->history);
+            past->history = NULL;
+        }
+    }
+    if (query)
+        query->taken = true;
+    return query;
+}
+
+static void *run(void *context)
+{
+    struct past *past = context;
+    pthread_mutex_lock(&past->mutex);
+    while (!past->stop) {
+        struct past_query *query = wait_for_query(past);
+        bool open = past->prepare && !past->stop;
+        past->prepare = false;
+        pthread_mutex_unlock(&past->mutex);
+        if (query && !query->gone)
+            answer(past, query);
+        else if (open)
+            open_set(past);
+        pthread_mutex_lock(&past->mutex);
+        if (query)
+            query->done = true;
+        eventfd_write(past->ready, 1);
+    }
+    pthread_mutex_unlock(&past->mutex);
+    opl_history_close(past->history);
+    return NULL;
+}
+
+struct past *past_new(void)
+{
+    struct past *past = calloc(1, sizeof *past);
+    if (!past)
+        return NULL;
+    past->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&past->mutex, NULL);
+    pthread_cond_init(&past->changed, NULL);
+    if (past->ready >= 0 && !pthread_create(&past->thread, NULL, run, past))
+        return past;
+    if (past->ready >= 0)
+        close(past->ready);
+    free(past);
+    return NULL;
+}
+
+static void free_query(struct past_query *query)
+{
+    free(query->list);
+    free(query->out);
+    free(query);
+}
+
+void past_free(struct past *past)
+{
+    if (!past)
+        return;
+    pthread_mutex_lock(&past->mutex);
+    past->stop = true;
+    for (struct past_query *query = past->queries; query; query = query->next)
+        query->gone = true;
+    pthread_cond_signal(&past->changed);
+    pthread_mutex_unlock(&past->mutex);
+    pthread_join(past->thread, NULL);
+    for (struct past_query *query; (query = past->queries);) {
+        past->queries = query->next;
+        free_query(query);
+    }
+    close(past->ready);
+    free(past);
+}
+
+/* ---- for the loop ---- */
+
+void past_prepare(struct past *past)
+{
+    pthread_mutex_lock(&past->mutex);
+    past->prepare = true;
+    pthread_cond_signal(&past->changed);
+    pthread_mutex_unlock(&past->mutex);
+}
+
+int past_descriptor(const struct past *past)
+{
+    return past->ready;
+}
+
+bool past_waits(const struct past *past)
+{
+    return past->waits;
+}
+
+/* Gives the stream what there is space for; returns whether that is all. */
+static bool write_out(struct past_query *query)
+{
+    while (query->out_sent < query->out_size) {
+        size_t size = query->out_size - query->out_sent;
+        size = size < PIECE ? size : PIECE;
+        if (!stream_write(query->stream, query->out + query->out_sent, size))
+            return false;
+        query->out_sent += size;
+    }
+    return true;
+}
+
+void past_run(struct past *past)
+{
+    eventfd_t number;
+    eventfd_read(past->ready, &number);
+    pthread_mutex_lock(&past->mutex);
+    past->waits = false;
+    for (struct past_query **link = &past->queries, *query; (query = *link);) {
+        past->waits |= query->stream && !write_out(query);
+        if (query->stream && query->done && query->out_sent == query->out_size)
+            stream_end(query->stream);
+        if (query->gone && (query->done || !query->taken)) {
+            *link = query->next;
+            free_query(query);
+        } else {
+            link = &query->next;
+        }
+    }
+    pthread_mutex_unlock(&past->mutex);
+}
+
+static bool read_number(const struct request *request, const char *name, int64_t *ret)
+{
+    const char *text = request_word(request, name);
+    char *end = NULL;
+    *ret = text ? strtoll(text, &end, 10) : 0;
+    return text && end != text && !*end && *ret >= 0;
+}
+
+/* Reads what the request's address says. NULL: *ret is complete; else why it is refused. */
+static const char *read_query(const struct request *request, struct past_query *ret)
+{
+    int64_t from, to, buckets;
+    size_t lines = 1;
+    if (!read_number(request, "from", &from) || !read_number(request, "to", &to) ||
+        !read_number(request, "buckets", &buckets) || from >= to || to > INT64_C(1) << 48)
+        return "from, to (ms since 1970) and buckets are numbers, and from is before to.\n";
+    for (const char *at = request->body; *at; at++)
+        lines += *at == '\n' && at[1];
+    if (!*request->body || lines > PATHS_MOST)
+        return "The list of counters is empty, or has more than 64.\n";
+    ret->from = (from + EPOCH) * MILLISECOND;
+    ret->to = (to + EPOCH) * MILLISECOND;
+    ret->buckets = buckets < BUCKETS_LEAST  ? BUCKETS_LEAST
+                   : buckets > BUCKETS_MOST ? BUCKETS_MOST
+                                            : (size_t)buckets;
+    if (ret->to - ret->from <= ALL_SECONDS * SECOND) /* each second may have a sample */
+        ret->buckets = (size_t)((ret->to - ret->from + SECOND - 1) / SECOND);
+    return NULL;
+}
+
+struct past_query *past_query_new(struct past *past, const struct request *request,
+                                  const char **ret_why)
+{
+    struct past_query *query = calloc(1, sizeof *query), **link = &past->queries;
+    size_t count = 0;
+    *ret_why = query ? read_query(request, query) : "";
+    pthread_mutex_lock(&past->mutex);
+    for (; *link; link = &(*link)->next)
+        count++;
+    if (!*ret_why && count >= QUERIES_MOST)
+        *ret_why = "Too many requests for the past wait.\n";
+    if (!*ret_why) {
+        query->list = strdup(request->body);
+        *link = query;
+    }
+    pthread_mutex_unlock(&past->mutex);
+    if (!*ret_why)
+        return query;
+    free(query);
+    return NULL;
+}
+
+bool past_begin(struct past *past, const void *viewer, struct stream *stream)
+{
+    pthread_mutex_lock(&past->mutex);
+    struct past_query *query = past->queries;
+    while (query && query != viewer)
+        query = query->next;
+    if (query)
+        query->stream = stream;
+    pthread_cond_signal(&past->changed);
+    pthread_mutex_unlock(&past->mutex);
+    return query;
+}
+
+bool past_end(struct past *past, const void *viewer)
+{
+    pthread_mutex_lock(&past->mutex);
+    struct past_query *query = past->queries;
+    while (query && query != viewer)
+        query = query->next;
+    if (query) {
+        query->gone = true;
+        query->stream = NULL;
+    }
+    pthread_mutex_unlock(&past->mutex);
+    if (query)
+        eventfd_write(past->ready, 1);
+    return query;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// The past of counters, from the server's set of captures, joined with what this page has in memory.
+// A few means come at first, then means and bands of minimum and maximum from all samples.
+
+import type { Live, Series, Table, Unit } from "./live";
+import { NoSession, ofMachine, request } from "./session";
+
+export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "meet"; level: string; text: string; }
+/** Values over time as the chart and its legend show them. */
+export interface Shown { times: number[]; series: Map<string, Series>; tables: Table[]; }
+interface PastSeries { name: string; average: (number | null)[]; least?: (number | null)[]; most?: (number | null)[]; }
+interface PastTable { times: number[]; series: PastSeries[]; few: boolean; more: boolean; }
+
+const BUCKETS = 800;
+
+/** A range of time: so many seconds up to now, or from and to in ms since 1970. */
+export type Range = { seconds: number } | { from: number; to: number };
+export const SPANS: Record<string, number> = { "5m": 300, "1h": 3600, "1d": 86400, "7d": 7 * 86400, "14d": 14 * 86400 };
+export const USUAL = "5m";
+
+export function rangeOf(text: string): Range {
+    const found = /^(\d{12,14})-(\d{12,14})$/.exec(text);
+    if (found && Number(found[1]) < Number(found[2])) return { from: Number(found[1]), to: Number(found[2]) };
+    return { seconds: SPANS[text] ?? SPANS[USUAL] };
+}
+
+export function endsOf(range: Range, now: number): { from: number; to: number } {
+    return "seconds" in range ? { from: now - range.seconds * 1000, to: now } : range;
+}
+
+export class Past {
+    tables = new Map<string, PastTable>();
+    events: Mark[] = [];
+    /** Why there is nothing, what could not be read, and why there are no events. */
+    why = "";
+    lost = "";
+    eventsWhy = "";
+    reading = false;
+    noSession: string | null = null;
+    private wanted = "";
+    private abort: AbortController | null = null;
+
+    constructor(private listen: () => void) {}
+
+    /** Reads the past of these paths, unless that was asked before. A range up to now is read again from time to time. */
+    read(paths: string[], range: Range, machine: string): void {
+        const now = Date.now(), { from, to } = endsOf(range, now);
+        const again = "seconds" in range ? Math.floor(now / Math.max(60000, range.seconds * 10)) : 0;
+        const wanted = JSON.stringify([paths, range, machine, again]);
+        if (wanted === this.wanted) return;
+        const moved = !this.wanted || JSON.stringify(JSON.parse(this.wanted).slice(0, 3)) !== JSON.stringify([paths, range, machine]);
+        this.wanted = wanted;
+        this.abort?.abort();
+        for (const path of [...this.tables.keys()]) if (!paths.includes(path)) this.tables.delete(path);
+        if (!paths.length) return;
+        this.reading = true;
+        this.abort = new AbortController();
+        void this.run(paths, Math.floor(from), Math.ceil(to), machine, moved, this.abort);
+    }
+
+    private async run(paths: string[], from: number, to: number, machine: string, moved: boolean, abort: AbortController): Promise<void> {
+        try {
+            const answer = await request(ofMachine(`/api/history?from=${from}&to=${to}&buckets=${BUCKETS}`, machine),
+                { method: "POST", body: paths.join("\n") + "\n", signal: abort.signal });
+            const reader = answer.body!.getReader(), decoder = new TextDecoder();
+            let text = "";
+            for (;;) {
+                const { value, done } = await reader.read();
+                if (done || abort.signal.aborted) break;
+                text += decoder.decode(value, { stream: true });
+                const events = text.split("\n\n");
+                text = events.pop()!;
+                for (const event of events) this.take(JSON.parse(event.slice("data: ".length)), moved);
+                this.listen();
+            }
+        } catch (error) {
+            if (abort.signal.aborted) return;
+            if (error instanceof NoSession) this.noSession = error.message;
+            this.why = String((error as Error).message || error);
+        }
+        if (!abort.signal.aborted) this.reading = false;
+        this.listen();
+    }
+
+    private take(event: any, moved: boolean): void {
+        if (event.event === "marks") {
+            this.eventsWhy = event.why ?? "";
+            this.events = event.marks.map((mark: any) => ({
+                time: Date.parse(mark.time), kind: "event", level: mark.level, text: `${mark.source} ${mark.id} ${mark.service}: ${mark.text}`,
+            }));
+        } else if (event.event === "end") {
+            this.why = event.why ?? "";
+            this.lost = event.lost;
+        } else if (event.event === "bands" || (moved || !this.tables.has(event.path))) {
+            this.tables.set(event.path, { times: event.times, series: event.series, few: event.event === "means", more: event.more });
+        }
+    }
+
+    /** What is shown of the range: the past up to where the memory begins, then the memory. */
+    joined(live: Live, range: Range, unitOf: (path: string) => Unit | undefined): Shown & { marks: Mark[]; from: number; to: number; more: boolean } {
+        const last = live.times[live.times.length - 1] ?? Date.now(), { from, to } = endsOf(range, last);
+        const begin = live.times.length ? live.times[0] : Infinity;
+        const inside = (time: number) => time >= from && time <= to;
+        const pasts = [...this.tables].map(([path, table]) => ({ path, table, rows: table.times.map((time, i) => [time, i]).filter(([time]) => inside(time) && time < begin) }));
+        const memory = live.times.map((time, i) => [time, i]).filter(([time]) => inside(time));
+        /* where the set ends long before the memory begins, a time without values keeps lines from crossing */
+        const ends = pasts.filter(({ table, rows }) => rows.length && begin < to && begin - rows[rows.length - 1][0] > 2.5 * usualStep(table)).map(({ rows }) => rows[rows.length - 1][0] + 1);
+        const times = [...new Set([...pasts.flatMap(({ rows }) => rows.map(([time]) => time)), ...ends, ...memory.map(([time]) => time)])].sort((a, b) => a - b);
+        const places = new Map(times.map((time, i) => [time, i]));
+        const series = new Map<string, Series>();
+        for (const [key, each] of live.series) {
+            const values: (number | null)[] = new Array(times.length);
+            for (const [time, i] of memory) values[places.get(time)!] = each.values[i] ?? null;
+            series.set(key, { ...each, values });
+        }
+        for (const { path, table, rows } of pasts) if (rows.length)
+            for (const each of table.series) this.joinOne(series, path, unitOf(path), each, rows, places, times.length);
+        for (const end of ends) for (const each of series.values()) each.values[places.get(end)!] = null;
+        const marks = this.marks([...pasts.flatMap(({ table, rows }) => gaps(table, rows)), ...ends.map((time): Mark => ({ time, kind: "gap", level: "", text: "" }))], [...series.values()], times, from, to);
+        if (begin > from && begin < to && pasts.some(({ rows }) => rows.length)) marks.push({ time: begin, kind: "meet", level: "", text: "" });
+        const same = new Set<string>(); /* several counters of one set have the same gaps */
+        const each = marks.filter((mark) => { const key = JSON.stringify(mark), known = same.has(key); same.add(key); return !known; });
+        return { times, series, tables: live.tables, marks: each.sort((a, b) => b.time - a.time), from, to, more: pasts.some(({ table }) => table.more) };
+    }
+
+    private joinOne(all: Map<string, Series>, path: string, counter: Unit | undefined, past: PastSeries, rows: number[][], places: Map<number, number>, size: number): void {
+        const found = [...all.values()].filter((each) => each.path === path && each.name === past.name);
+        let series = found.find((each) => each.alive) ?? found[0];
+        if (!series) {
+            series = { name: past.name, identity: `past ${past.name}`, path, counter, values: new Array(size), alive: false };
+            all.set(`${path}\n${series.identity}`, series);
+        }
+        if (past.least) series.least = new Array(size);
+        if (past.most) series.most = new Array(size);
+        for (const [time, i] of rows) {
+            const at = places.get(time)!;
+            series.values[at] = past.average[i];
+            if (past.least) series.least![at] = past.least[i];
+            if (past.most) series.most![at] = past.most[i];
+        }
+    }
+
+    /** Marks on the time axis: what was logged, gaps of the set, instances that come and go. */
+    private marks(gaps: Mark[], series: Series[], times: number[], from: number, to: number): Mark[] {
+        const marks = [...this.events.filter((mark) => mark.time >= from && mark.time <= to), ...gaps];
+        for (const each of series) {
+            if (!each.name) continue;
+            const known = (value: number | null | undefined) => value !== null && value !== undefined;
+            const first = each.values.findIndex(known);
+            let last = each.values.length - 1;
+            while (last > first && !known(each.values[last])) last--;
+            if (first > 1) marks.push({ time: times[first], kind: "birth", level: "", text: each.name });
+            if (first >= 0 && last < times.length - 2 && !each.alive) marks.push({ time: times[last], kind: "death", level: "", text: each.name });
+        }
+        return marks;
+    }
+}
+
+/** The usual time between two rows. */
+function usualStep(table: PastTable): number {
+    const steps = table.times.slice(1).map((time, i) => time - table.times[i]).filter((step) => step > 1).sort((a, b) => a - b);
+    return Math.max(steps[Math.floor(steps.length / 2)] ?? 0, table.few ? 3600000 : 15000);
+}
+
+/** A gap of the set has a row without any value. */
+function gaps(table: PastTable, rows: number[][]): Mark[] {
+    const marks: Mark[] = [];
+    if (table.few) return marks;
+    rows.forEach(([time, i], at) => {
+        if (at === 0 || at === rows.length - 1 || table.times[i - 1] !== time - 1) return;
+        marks.push({ time: time - 1, kind: "gap", level: "", text: "" }, { time: rows[at + 1][0], kind: "start", level: "", text: "" });
+    });
+    return marks;
+}
