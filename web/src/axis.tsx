@@ -22,8 +22,8 @@ export function rangeText(from: number, to: number): string {
     return `${Math.round(middle - half)}-${Math.round(Math.max(Math.min(middle + half, now), middle - half + LEAST))}`;
 }
 
-/** Buttons for the range; `set` gets what is kept in the address. */
-export function RangeBar({ text, from, to, set, past }: { text: string; from: number; to: number; set(text: string): void; past: Past }) {
+/** Buttons for the range; `set` gets what is kept in the address. `past` null: the range is that of a capture. */
+export function RangeBar({ text, from, to, set, past }: { text: string; from: number; to: number; set(text: string): void; past: Past | null }) {
     const range = rangeOf(text), fixed = !("seconds" in range), size = to - from;
     const move = (begin: number, end: number) => () => set(rangeText(begin, end));
     const typed = (begin: string, end: string) => {
@@ -32,15 +32,15 @@ export function RangeBar({ text, from, to, set, past }: { text: string; from: nu
     };
     return (
         <div class="range" role="group" aria-label={t("Range of time")}>
-            {Object.keys(SPANS).map((key) => <button key={key} aria-pressed={!fixed && (text || USUAL) === key} onClick={() => set(key)}>{t(NAMES[key])}</button>)}
+            {past && Object.keys(SPANS).map((key) => <button key={key} aria-pressed={!fixed && (text || USUAL) === key} onClick={() => set(key)}>{t(NAMES[key])}</button>)}
             <button title={t("Earlier")} aria-label={t("Earlier")} onClick={move(from - size / 2, to - size / 2)}>◀</button>
             <button title={t("Later")} aria-label={t("Later")} disabled={!fixed} onClick={move(from + size / 2, to + size / 2)}>▶</button>
             <button title={t("Closer")} aria-label={t("Closer")} onClick={move(from + size / 4, to - size / 4)}>+</button>
             <button title={t("Farther")} aria-label={t("Farther")} onClick={move(from - size / 2, to + size / 2)}>−</button>
             <label>{t("from")} <input type="datetime-local" step="1" value={localInput(from)} onChange={(event) => typed(event.currentTarget.value, localInput(to))} /></label>
             <label>{t("to")} <input type="datetime-local" step="1" value={localInput(to)} onChange={(event) => typed(localInput(from), event.currentTarget.value)} /></label>
-            {fixed && <button class="back" onClick={() => set("")}>{t("Back to live")}</button>}
-            <span class="note" role="status">{past.reading ? t("reading…") : ""}</span>
+            {fixed && <button class="back" onClick={() => set("")}>{t(past ? "Back to live" : "Whole capture")}</button>}
+            <span class="note" role="status">{past?.reading ? t("reading…") : ""}</span>
         </div>
     );
 }

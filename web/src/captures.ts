@@ -150,6 +150,8 @@ function processesOf(values: (Values & ReturnType<typeof split>)[], group: strin
 /** Captures in place of the machine: one, or two whose lines begin at the same place of the chart. */
 export class Recording extends Live {
     private asked = "";
+    /** the part of the first capture that charts show; null: all */
+    private range: [number, number] | null = null;
     loss = "";
 
     constructor(listen: () => void, readonly captures: Capture[]) {
@@ -158,9 +160,11 @@ export class Recording extends Live {
         this.loss = captures.map((capture) => capture.loss).filter(Boolean).join("\n");
     }
 
-    override watch(lists: string[]): void {
-        if (lists.join("\n\n") === this.asked) return;
-        this.asked = lists.join("\n\n");
+    override watch(lists: string[], _machine = "", range: [number, number] | null = null): void {
+        const asked = [...lists, String(range)].join("\n\n");
+        if (asked === this.asked || !lists.length) return;
+        this.asked = asked;
+        this.range = range;
         this.tables = lists.map((key) => ({ key, columns: [], rows: [], tick: 0, time: 0, reasons: new Map() }));
         this.series = new Map();
         this.times = [];
@@ -183,13 +187,14 @@ export class Recording extends Live {
 
     /** The lists for charts are read with lines, the others without, and of the first capture only. */
     private async loadOne(capture: Capture, lists: string[], asked: string): Promise<void> {
+        const shift = this.captures[0].first - capture.first;
         for (const chart of [true, false]) {
             const places = lists.map((list, i) => ({ i, list })).filter(({ list }) => list.startsWith("+") === chart && !list.startsWith("#"));
             const found = places.map(({ i, list }) => ({ i, lines: linesOf(capture, list) }));
             const processes = chart ? -1 : lists.findIndex((list) => list.startsWith("#"));
             const paths = (processes < 0 ? [] : processPaths(capture)).concat(found.flatMap(({ lines }) => lines.filter((line) => line.found).map((line) => line.pattern)));
             if (!paths.length || (!chart && capture !== this.captures[0])) continue;
-            const answer = await readValues(capture, [...new Set(paths)], { points: chart ? POINTS : 0 });
+            const answer = await readValues(capture, [...new Set(paths)], { points: chart ? POINTS : 0, ...(chart && this.range ? { begin: this.range[0] - shift, end: this.range[1] - shift } : {}) });
             if (asked !== this.asked) return;
             if (answer.loss && !this.loss.includes(answer.loss)) this.loss = [this.loss, answer.loss].filter(Boolean).join("\n");
             const values = answer.series.map((each) => ({ ...each, ...split(each.path) }));
@@ -225,15 +230,20 @@ export class Recording extends Live {
     private addSeries(capture: Capture, lines: Line[], values: (Values & ReturnType<typeof split>)[], times: number[]): void {
         const second = capture !== this.captures[0], shift = second ? this.captures[0].first - capture.first : 0;
         const place = this.addTimes(times.map((time) => time + shift));
+        const spread = (values: (number | null)[]) => {
+            const all: (number | null)[] = new Array(this.times.length).fill(undefined);
+            values.forEach((value, i) => { all[place[i]] = value; });
+            return all;
+        };
         for (const line of lines)
             for (const each of values.filter((other) => line.takes(other))) {
                 const name = this.name(capture, each), key = `${line.path}\n${second ? "B:" : ""}${name.toLowerCase()}`;
                 const series: Series = {
                     name, identity: key.slice(line.path.length + 1), path: line.path, counter: line.found, alive: true,
-                    values: new Array(this.times.length).fill(undefined), whole: { last: each.now, average: each.average, least: each.least, most: each.most },
+                    values: spread(each.line!), whole: { last: each.now, average: each.average, least: each.least, most: each.most },
+                    ...(each.low ? { least: spread(each.low), most: spread(each.high!) } : {}),
                     mark: this.captures.length > 1 ? (second ? "B" : "A") : undefined,
                 };
-                each.line!.forEach((value, i) => { series.values[place[i]] = value; });
                 this.series.set(key, series);
             }
     }
@@ -244,9 +254,11 @@ export class Recording extends Live {
         const all = [...new Set([...this.times, ...times])].sort((left, right) => left - right);
         const place = new Map(all.map((time, i) => [time, i]));
         for (const series of this.series.values()) {
-            const values = new Array(all.length).fill(undefined);
-            series.values.forEach((value, i) => { values[place.get(this.times[i])!] = value; });
-            series.values = values;
+            for (const key of ["values", "least", "most"] as const) {
+                const values = new Array(all.length).fill(undefined);
+                series[key]?.forEach((value, i) => { values[place.get(this.times[i])!] = value; });
+                if (series[key]) series[key] = values;
+            }
         }
         this.times = all;
         return times.map((time) => place.get(time)!);

@@ -60,7 +60,7 @@ export class Live {
     }
 
     /** Watches these lists, one for each table: paths in lines, as docs/serve.md describes. */
-    watch(lists: string[], machine = ""): void {
+    watch(lists: string[], machine = "", _range: [number, number] | null = null): void {
         if (lists.join("\n") === this.lists.join("\n") && machine === this.machine) return;
         this.lists = lists;
         this.machine = machine;

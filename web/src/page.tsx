@@ -74,15 +74,16 @@ function Page() {
         readObjects(state.machine, setObjects, () => wanted).catch((error) => { if (error instanceof NoSession) setEntry(error.message); });
         return () => { wanted = false; };
     }, [machine, state.machine, state.language]);
-    const show = (capture: string, second: string) => change({ capture, second, view: second ? "compare" : state.view === "compare" ? "overview" : state.view });
+    const show = (capture: string, second: string) => change({ capture, second, range: "", view: second ? "compare" : state.view === "compare" ? "overview" : state.view });
     const sources = useSources([state.capture, state.second], machineObjects, show, (paths) => change({ view: "chart", paths }), (error) => setEntry(error.message));
     const recording = useRecording(sources.shown, () => redraw(0)), live: Live = recording ?? machineLive;
     const objects = useMemo(() => (recording ? objectsOf(recording.captures[0], machineObjects) : machineObjects), [recording, machineObjects]);
+    const part = rangeOf(state.range), zoomed: [number, number] | null = recording && "from" in part ? [part.from, part.to] : null;
     useEffect(() => {
         if (!machine) return;
         if (live !== machineLive || state.capture) machineLive.watch([], state.machine);
-        if (live !== machineLive || !state.capture) live.watch(listsOf(state, objects), state.machine);
-    }, [state.view, state.paths, state.object, state.machine, state.capture, state.group, state.process, objects, machine, live]);
+        if (live !== machineLive || !state.capture) live.watch(listsOf(state, objects), state.machine, zoomed);
+    }, [state.range, state.view, state.paths, state.object, state.machine, state.capture, state.group, state.process, objects, machine, live]);
     setLanguage(state.language);
     const search = (place: string) => (document.querySelector(place) as HTMLInputElement | null)?.focus();
     const forms: Record<string, Form> = { l: "line", b: "bars", h: "heat", v: "values" }, views: Record<string, View> = { 1: "overview", 2: "processes", 3: "chart", 4: "report" };
@@ -106,6 +107,7 @@ function Page() {
     const why = entry ?? live.noSession ?? past.noSession;
     if (why !== null) return <NoEntry why={why} />;
     const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
+    const ends = recording ? { from: zoomed?.[0] ?? recording.captures[0].first, to: zoomed?.[1] ?? Math.max(recording.captures[0].last, ...live.times) } : joined;
     const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.form === "line") : [];
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
     const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
@@ -146,16 +148,16 @@ function Page() {
                     : <ProcessList live={live} state={state} machine={state.machine || (machine?.name ?? "")} change={change} />)}
                 {state.view === "chart" && (state.paths.length
                     ? <><Toolbar state={state} change={change} />
-                        {joined && <RangeBar text={state.range} from={joined.from} to={joined.to} set={setRange} past={past} />}
+                        {ends && <RangeBar text={state.range} from={ends.from} to={ends.to} set={setRange} past={recording ? null : past} />}
                         {state.form === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one}
-                            axis={joined ? { from: joined.from, to: joined.to, marks: joined.marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
+                            axis={joined ? { from: joined.from, to: joined.to, marks: joined.marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : ends ? { ...ends, marks: [], zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
                         {state.form === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
                         {state.form === "bars" && <Bars live={shown} lines={lines} />}
                         {state.form === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.form === "values" && <Values live={shown} lines={lines} />}
                         {joined && <Marks marks={joined.marks} set={setRange} past={past} more={joined.more} />}
                         <Legend live={shown} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
-                        <Save live={shown} recording={recording} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={null} /></>
+                        <Save live={shown} recording={recording} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={recording ? zoomed : joined ? [joined.from, joined.to] : null} /></>
                     : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}
                 {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">{t("Choose an object in the tree by its button ▦.")}</p>)}
             </main>

@@ -109,6 +109,7 @@ const TEXTS = {
     "The capture does not have this counter.": ["Die Aufzeichnung hat diesen Zähler nicht.", "В записи нет этого счётчика."],
     "{} contains no list of counters.": ["{} enthält keine Liste von Zählern.", "В {} нет списка счётчиков."],
     "{} is being read…": ["{} wird gelesen…", "{}: чтение…"],
+    "Whole capture": ["Ganze Aufzeichnung", "Вся запись"],
     "Source": ["Quelle", "Источник"],
     "Compare with": ["Vergleichen mit", "Сравнить с"],
     "compare with…": ["vergleichen mit…", "сравнить с…"],
