@@ -70,8 +70,12 @@ int captures_descriptor(const struct captures *captures)
 
 int captures_file(void)
 {
-    const char *folder = secure_getenv("TMPDIR");
-    return open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    const char *folders[] = {secure_getenv("TMPDIR"), "/var/tmp", "/tmp"};
+    int file = -1;
+    for (size_t i = 0; file < 0 && i < sizeof folders / sizeof *folders; i++)
+        if (folders[i] && *folders[i])
+            file = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return file;
 }
 
 static void forget(struct capture *capture)

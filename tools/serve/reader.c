@@ -96,11 +96,16 @@ static bool drop_rights(void)
     tzset();
     dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
     PdhLookupPerfNameByIndexA(NULL, 2, NULL, &size); /* reads the names of this machine */
+    FILE *killed_first = fopen("/proc/self/oom_score_adj", "we"); /* rather than the server */
+    if (killed_first) {
+        fputs("1000", killed_first);
+        fclose(killed_first);
+    }
     limit(RLIMIT_CPU, 20);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, CAPTURE_MOST);
 #if !defined(__SANITIZE_ADDRESS__)
-    limit(RLIMIT_AS, (rlim_t)1 << 30);
+    limit(RLIMIT_AS, (rlim_t)512 << 20);
 #endif
     if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NO_USER, NO_USER, NO_USER) ||
                            setresuid(NO_USER, NO_USER, NO_USER)))
