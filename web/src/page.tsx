@@ -106,7 +106,7 @@ function Page() {
     useEffect(() => { if (machine) past.read(state.view === "chart" && !recording && !state.capture ? state.paths : [], rangeOf(state.range), state.machine); });
     const why = entry ?? live.noSession ?? past.noSession;
     if (why !== null) return <NoEntry why={why} />;
-    const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
+    const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => live.tables.flatMap((each) => each.columns).find((each) => each.path === path && each.type) ?? counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
     const ends = recording ? { from: zoomed?.[0] ?? recording.captures[0].first, to: zoomed?.[1] ?? Math.max(recording.captures[0].last, ...live.times) } : joined;
     const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.form === "line") : [];
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });

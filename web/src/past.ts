@@ -116,6 +116,8 @@ export class Past {
         for (const { path, table, rows } of pasts) if (rows.length)
             for (const each of table.series) this.joinOne(series, path, unitOf(path), each, rows, places, times.length);
         for (const end of ends) for (const each of series.values()) each.values[places.get(end)!] = null;
+        /* in the past, only what was there then has a line */
+        if (to < last) for (const [key, each] of series) if (!each.values.some((value) => value !== null && value !== undefined)) series.delete(key);
         const marks = this.marks([...pasts.flatMap(({ table, rows }) => gaps(table, rows)), ...ends.map((time): Mark => ({ time, kind: "gap", level: "", text: "" }))], [...series.values()], times, from, to);
         if (begin > from && begin < to && pasts.some(({ rows }) => rows.length)) marks.push({ time: begin, kind: "meet", level: "", text: "" });
         const same = new Set<string>(); /* several counters of one set have the same gaps */
