@@ -163,9 +163,11 @@ int set_stop(struct set *set, bool user)
     FREE_AUTO char *unit = unit_of(set->name);
     if (by_unit && *by_unit == '1' && unit && pid)
         return systemctl(user, "disable", "--now", unit, false) ? EXIT_FAILED : EXIT_GOOD;
-    if (!pid || kill(pid, SIGTERM)) {
+    if (pid <= 0 || kill(pid, SIGTERM)) { /* kill would end all processes of a group */
         fprintf(stderr, "logman: %s %s\n", text_seen(set->name),
-                pid ? "belongs to another user" : "does not run");
+                pid < 0 ? "is run by a process that is not on this machine"
+                : pid   ? "belongs to another user"
+                        : "does not run");
         return EXIT_FAILED;
     }
     for (int i = 0; i < TRIES; i++, nanosleep(&moment, NULL))
