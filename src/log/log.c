@@ -176,8 +176,10 @@ static void file_advance(struct file *file)
 PDH_STATUS log_open_file(struct log *log, struct file *file, LSTATUS opened)
 {
     file->log = log;
-    if (opened)
-        return file_problem(file, status_to_pdh(opened), 0, "%s", status_text(opened));
+    const char *kind = opened == ERROR_ACCESS_DENIED ? file_kind(file->stream.name) : NULL;
+    if (opened) /* of a folder, which is no file that may not be read */
+        return file_problem(file, status_to_pdh(opened), 0, "%s",
+                            kind ? kind : status_text(opened));
     PDH_STATUS found = find_format(file);
     if (found)
         return found;

@@ -107,6 +107,21 @@ bool captures_are_meant(const char *name)
 
 /* ---- the beginning of each file ---- */
 
+/* Opens a capture of the set; -1: `why` has the reason. A program that may write into the folder
+ * can put a pipe there, which must not block the reader. */
+static int open_capture(const char *path, struct stat *st, struct buffer *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int error = fd < 0 || fstat(fd, st) ? errno : 0;
+    const char *kind = error ? file_kind(path) : file_kind_of(st);
+    if (!error && !kind)
+        return fd;
+    buffer_printf(why, "%s: %s", path, kind ? kind : status_text(status_from_errno(error)));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 struct heads {
     char packed[INPUT_BYTES], bytes[LONG_HEAD_BYTES];
     ZSTD_DCtx *context; /* NULL: not needed yet */
@@ -193,13 +208,9 @@ static bool peek(struct log *log, struct set_file *entry, struct heads *heads, s
     struct stat st;
     struct file file = {0};
     buffer_clear(why);
-    int fd = open(entry->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        buffer_printf(why, "%s: %s", entry->path, status_text(status_from_errno(errno)));
-        if (fd >= 0)
-            close(fd);
+    int fd = open_capture(entry->path, &st, why);
+    if (fd < 0)
         return false;
-    }
     bool found = st.st_size && find_first(log, entry->path, fd, heads, &file, why);
     close(fd);
     entry->first = file.sample.time;
@@ -312,8 +323,10 @@ PDH_STATUS captures_open_file(struct log *log, size_t number)
     *file = (struct file){
         .stream = {.fd = -1, .pipe = -1}
     };
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    LSTATUS opened = fd < 0 ? status_from_errno(errno) : stream_open(&file->stream, fd, path);
+    struct stat st;
+    BUFFER_AUTO why = {0};
+    int fd = open_capture(path, &st, &why);
+    LSTATUS opened = fd < 0 ? ERROR_ACCESS_DENIED : stream_open(&file->stream, fd, path);
     PDH_STATUS status = log_open_file(log, file, opened);
     if (!status && (log->from || log->until)) { /* starts again, with the sections known */
         status = file_mark(file);

@@ -135,6 +135,20 @@ static void ordered(void **state)
     assert_int_equal(open_files(), before);
 }
 
+/* A program that may write into the folder can put there what would block a reader. */
+static void pipes(void **state)
+{
+    write_file("a_1.blg", "a", 0, 10, 0);
+    assert_int_equal(mkfifo(in_set("a_2.blg"), 0600), 0);
+    assert_int_equal(mkdir(in_set("a_3.csv"), 0700), 0);
+    alarm(20);
+    struct log *log = open_set();
+    assert_int_equal(log_losses(log)->list[LOSS_FILE].count, 2);
+    check_samples(log, 0, 9, 1);
+    log_close(log);
+    alarm(0);
+}
+
 /* A gap between two files stays a gap: no sample is read in it. */
 static void gaps(void **state)
 {
@@ -242,7 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folders, remove_folders)
-        TEST(ordered), TEST(gaps), TEST(grows), TEST(damaged), TEST(nothing_recorded),
+        TEST(ordered), TEST(pipes), TEST(gaps), TEST(grows), TEST(damaged), TEST(nothing_recorded),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

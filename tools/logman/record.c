@@ -84,7 +84,7 @@ static bool folder_is_safe(struct active *active)
 static void note_problem(struct active *active, PDH_STATUS status)
 {
     bool first = !*active->problem;
-    const char *problem = opl_capture_problem();
+    const char *problem = active->other_kind ? active->other_kind : opl_capture_problem();
     snprintf(active->problem, sizeof active->problem, "%s",
              problem ? problem : pdh_message(status));
     if (first)
@@ -101,15 +101,19 @@ static void print_failure(const struct active *active, PDH_STATUS status)
                 "logman: %s: the file exists; -a continues it, -ow replaces it, and -v gives each "
                 "file a name of its own\n",
                 active->file);
-    else if (*active->problem)
-        fprintf(stderr, "logman: %s: %s\n", active->file, active->problem);
+    else if (active->other_kind || *active->problem)
+        fprintf(stderr, "logman: %s: %s\n", active->file,
+                active->other_kind ? active->other_kind : active->problem);
     else
         pdh_complain("logman", active->file, status);
 }
 
-/* May the file be opened? */
+/* May the file be opened? A pipe of that name would block the runner when it is full. */
 static PDH_STATUS check_file(struct active *active)
 {
+    active->other_kind = file_kind(active->file);
+    if (active->other_kind)
+        return (PDH_STATUS)PDH_ACCESS_DENIED;
     if (active->runner->set->compress && !active->resumes && !active->collector->overwrite &&
         files_exists(active->file))
         return (PDH_STATUS)PDH_FILE_ALREADY_EXISTS;

@@ -55,6 +55,7 @@ struct active {
     int64_t size, growth;     /* size of the file, and the largest growth by one sample */
     bool resumes;             /* after an error: the file will be opened again and continued */
     char problem[TRUST_TEXT]; /* why samples are lost; "": none are lost */
+    const char *other_kind;   /* what is there in place of the file: a pipe; NULL: nothing */
 };
 
 struct runner {
@@ -135,7 +136,8 @@ void command_forget(struct runner *runner);
  * lines "KEY VALUE" ---- */
 /* Locks the set. Returns 0; or, after a message, an exit code: it runs already, or an error. */
 int state_lock(struct runner *runner);
-/* Returns the process that runs the set; 0: none. */
+/* Returns the process that runs the set; 0: none, below 0: one on another machine, if both have
+ * the same home folder. */
 pid_t state_holder(const char *name, bool user);
 /* Writes the state file, but only once a second unless `now` is set. */
 void state_write(struct runner *runner, bool now);
