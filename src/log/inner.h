@@ -296,6 +296,7 @@ struct log_writer {
     bool caption, plain; /* plain: the output is a file that can be truncated */
     size_t count;
     uint64_t written;
+    uint64_t before; /* CSV and TSV: bytes of whole lines that the file had */
     PDH_STATUS failed;
     struct buffer lines;
     struct binary_writer *binary; /* NULL: CSV or TSV */

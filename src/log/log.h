@@ -236,6 +236,10 @@ struct log_writer;
  * with .zst the BLG is an unnamed file, and is compressed to `path` when it is closed. */
 PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
                       struct log_writer **ret, struct buffer *problem);
+/* CSV and TSV, before the first line: sets other columns than those of log_create. `path` is for
+ * messages. */
+PDH_STATUS log_set_header(struct log_writer *writer, const char *path,
+                          const struct log_header *header, struct buffer *problem);
 /* Writes a line with one number for each column; NAN: no value, or a text of `texts`, which is NULL
  * if there are none. `caption` is that of this line; NULL is "". After a failure the file ends with
  * its last complete line, and all further calls fail. */

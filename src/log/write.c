@@ -295,6 +295,35 @@ static bool same_columns(int fd, const struct buffer *header, char separator)
            (theirs[length] == '\r' || theirs[length] == '\n');
 }
 
+PDH_STATUS log_set_header(struct log_writer *writer, const char *path,
+                          const struct log_header *header, struct buffer *problem)
+{
+    off_t size = (off_t)writer->before;
+    if (writer->written > writer->before && !writer->plain)
+        return refuse(problem, path, (PDH_STATUS)PDH_UNMATCHED_APPEND_COUNTER,
+                      "its first line is written already, and has other columns");
+    if (writer->written > writer->before &&
+        (ftruncate(writer->fd, size) || lseek(writer->fd, size, SEEK_SET) != size))
+        return writer->failed = (PDH_STATUS)write_status(errno);
+    writer->written = writer->before;
+    writer->count = header->count;
+    buffer_clear(&writer->lines);
+    if (!header->count && size > 0)
+        return 0;
+    add_header(header, writer->separator, &writer->lines);
+    if (size == 0)
+        return writer->lines.failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : 0;
+    bool same = same_columns(writer->fd, &writer->lines, writer->separator);
+    buffer_clear(&writer->lines);
+    if (!same)
+        return refuse(problem, path, (PDH_STATUS)PDH_UNMATCHED_APPEND_COUNTER,
+                      "it has other columns: nothing was appended");
+    if (ftruncate(writer->fd, size) != 0 || lseek(writer->fd, size, SEEK_SET) != size)
+        return refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR,
+                      status_text(status_from_errno(errno)));
+    return 0;
+}
+
 static PDH_STATUS begin(struct log_writer *writer, const char *path, enum log_create_mode mode,
                         const struct log_header *header, struct buffer *problem)
 {
@@ -306,20 +335,10 @@ static PDH_STATUS begin(struct log_writer *writer, const char *path, enum log_cr
         PDH_STATUS status = binary_create(writer, path, (uint64_t)size, header, &message);
         return message ? refuse(problem, path, status, message) : status;
     }
-    add_header(header, writer->separator, &writer->lines);
-    if (size > 0)
-        size = whole_lines(writer->fd, size);
-    if (size == 0)
-        return hand_on(writer);
-    if (!same_columns(writer->fd, &writer->lines, writer->separator))
-        return refuse(problem, path, (PDH_STATUS)PDH_UNMATCHED_APPEND_COUNTER,
-                      "it has other columns: nothing was appended");
-    buffer_clear(&writer->lines);
-    writer->written = (uint64_t)size;
-    if (ftruncate(writer->fd, size) != 0 || lseek(writer->fd, size, SEEK_SET) != size)
-        return refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR,
-                      status_text(status_from_errno(errno)));
-    return 0;
+    writer->before = (uint64_t)(size > 0 ? whole_lines(writer->fd, size) : 0);
+    PDH_STATUS status = log_set_header(writer, path, header, problem);
+    /* without columns it waits for those of the first line */
+    return status || !header->count ? status : hand_on(writer);
 }
 
 /* Opens the file for the BLG that will be compressed to `path`. */

@@ -148,6 +148,12 @@ PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct 
     return STATUS(NOT_IMPLEMENTED);
 }
 
+PDH_STATUS log_set_header(struct log_writer *writer, const char *path,
+                          const struct log_header *header, struct buffer *problem)
+{
+    return STATUS(NOT_IMPLEMENTED);
+}
+
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
                      const char *const *texts, const char *caption)
 {

@@ -215,6 +215,79 @@ static void a_wildcard_is_one_entry(void **state)
     assert_null(memmem(first + 1, bytes.len - (size_t)(first + 1 - bytes.data), catalogue, 8));
 }
 
+/* A counter that is added after PdhOpenLog, or in a BLG after samples, is in the next sample. */
+static void counters_are_added_later(void **state)
+{
+    static const DWORD types[] = {PDH_LOG_TYPE_CSV, PDH_LOG_TYPE_TSV, PDH_LOG_TYPE_BINARY};
+    for (size_t i = 0; i < COUNT(types); i++) {
+        PDH_HQUERY query;
+        PDH_HCOUNTER counter;
+        PDH_HLOG handle;
+        char path[512];
+        const char *const paths[] = {path};
+        struct capture_options options;
+        struct log *log;
+        const struct log_sample *sample;
+        DWORD type = types[i];
+        bool binary = type == PDH_LOG_TYPE_BINARY;
+        assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
+        options_of(&options, query, "later", path);
+        assert_int_equal(capture_open(&options, &type, &handle), 0);
+        assert_int_equal(capture_update(handle, NULL), STATUS(NO_DATA)); /* writes no sample */
+        assert_int_equal(counter_add(query, "\\Process(*)\\ID Process", false, 0, &counter), 0);
+        assert_int_equal(counter_add(query, "\\System\\Processor Queue Length", false, 0, &counter),
+                         0);
+        assert_int_equal(capture_update(handle, NULL), 0);
+        assert_int_equal(counter_add(query, "\\Process(init)\\ID Process", false, 0, &counter), 0);
+        fake_pass(1000);
+        assert_int_equal(capture_update(handle, NULL), 0);
+        assert_int_equal(capture_close(handle, PDH_FLAGS_CLOSE_QUERY), 0);
+        assert_int_equal(log_open(paths, 1, &log, NULL), 0);
+        size_t columns = log_columns(log);
+        assert_true(binary ? columns == 2 : columns > 3);
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(log_next(log, &sample), 0);
+            for (size_t c = 0; c < (binary ? 2 + (size_t)k : columns); c++)
+                assert_int_equal(sample->values[c].status, 0);
+        }
+        assert_int_equal((DWORD)log_next(log, &sample), PDH_NO_MORE_DATA);
+        assert_int_equal(log_columns(log), columns + binary);
+        log_close(log);
+    }
+}
+
+/* An existing text file is continued if it has the columns of the counters at the first sample. */
+static void later_counters_are_appended(void **state)
+{
+    static const char *const counters[] = {"\\Process(init)\\ID Process",
+                                           "\\System\\Processor Queue Length"};
+    static const size_t choices[] = {0, 0, 1};
+    DWORD type = PDH_LOG_TYPE_CSV;
+    char path[512];
+    struct capture_options options;
+    BUFFER_AUTO before = {0}, after = {0};
+    for (size_t i = 0; i < COUNT(choices); i++) {
+        PDH_HQUERY query;
+        PDH_HCOUNTER counter;
+        PDH_HLOG handle;
+        assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
+        options_of(&options, query, "continued", path);
+        options.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_OPEN_ALWAYS;
+        assert_int_equal(capture_open(&options, &type, &handle), 0);
+        assert_int_equal(counter_add(query, counters[choices[i]], false, 0, &counter), 0);
+        PDH_STATUS wanted = i == 2 ? STATUS(UNMATCHED_APPEND_COUNTER) : 0;
+        assert_int_equal(capture_update(handle, NULL), wanted);
+        assert_int_equal(capture_update(handle, NULL), wanted);
+        assert_int_equal(capture_close(handle, PDH_FLAGS_CLOSE_QUERY), 0);
+        assert_int_equal(file_read(AT_FDCWD, path, i < 2 ? &before : &after), 0);
+    }
+    assert_string_equal(before.data, after.data);
+    size_t lines = 0;
+    for (const char *at = after.data; (at = strchr(at, '\n')); at++)
+        lines++;
+    assert_int_equal(lines, 5);
+}
+
 static void options_that_cannot_be(void **state)
 {
     PDH_HQUERY query;
@@ -251,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_binary_capture_becomes_windows_text),
         cmocka_unit_test(the_present_is_written),
         cmocka_unit_test(a_wildcard_is_one_entry),
+        cmocka_unit_test(counters_are_added_later),
+        cmocka_unit_test(later_counters_are_appended),
         cmocka_unit_test(options_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, prepare, clean);

@@ -32,9 +32,13 @@ struct writer_column {
 struct capture_writer {
     struct log_writer *log;
     PDH_HQUERY query;
+    enum log_kind kind;
     bool live; /* write each line at once: another program may follow the file, or the power may
                 * fail */
     DWORD most_bytes;
+    char *path, *caption; /* caption NULL: lines have none */
+    uint32_t counters;    /* how many the query had when the columns were made */
+    PDH_HCOUNTER newest;  /* the last of them */
     struct writer_column *columns;
     double *numbers;
     const char **texts; /* for each column; NULL: it has a number, or no value */
@@ -106,24 +110,59 @@ static PDH_STATUS add_recorded(struct capture_writer *writer, PDH_HCOUNTER count
     return path_parse(path, &writer->columns[writer->count - 1].parts);
 }
 
-static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *query,
-                              enum log_kind kind)
+static bool has_column(const struct capture_writer *writer, const struct counter *counter)
+{
+    for (size_t i = 0; i < writer->count; i++)
+        if (writer->columns[i].counter == (PDH_HCOUNTER)counter->handle)
+            return true;
+    return false;
+}
+
+static PDH_STATUS add_column(struct capture_writer *writer, struct pdh_query *query,
+                             struct counter *counter)
+{
+    BUFFER_AUTO path = {0};
+    counter_full_path(counter, &path);
+    if (!path.failed && writer->kind == LOG_BINARY)
+        return add_recorded(writer, (PDH_HCOUNTER)counter->handle, path.data);
+    if (!path.failed && counter->wild)
+        return add_wild(writer, query, counter, path.data);
+    bool added = !path.failed && add_single(writer, (PDH_HCOUNTER)counter->handle, path.data);
+    return added ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+static PDH_HCOUNTER newest_of(const struct pdh_query *query)
+{
+    uint32_t count = query->counter_count;
+    return count ? (PDH_HCOUNTER)query->counters[count - 1]->handle : NULL;
+}
+
+/* Adds columns for the counters that have none. */
+static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *query)
 {
     PDH_STATUS status = 0;
-    for (uint32_t i = 0; !status && i < query->counter_count; i++) {
-        struct counter *counter = query->counters[i];
-        BUFFER_AUTO path = {0};
-        counter_full_path(counter, &path);
-        if (path.failed)
-            status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        else if (kind == LOG_BINARY)
-            status = add_recorded(writer, (PDH_HCOUNTER)counter->handle, path.data);
-        else if (counter->wild)
-            status = add_wild(writer, query, counter, path.data);
-        else if (!add_single(writer, (PDH_HCOUNTER)counter->handle, path.data))
-            status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    }
+    bool first = !writer->count;
+    for (uint32_t i = 0; !status && i < query->counter_count; i++)
+        if (first || !has_column(writer, query->counters[i]))
+            status = add_column(writer, query, query->counters[i]);
+    writer->counters = query->counter_count;
+    writer->newest = newest_of(query);
     return status;
+}
+
+static void free_columns(struct capture_writer *writer)
+{
+    for (size_t i = 0; i < writer->count; i++) {
+        free(writer->columns[i].path);
+        free(writer->columns[i].instance);
+        free(writer->columns[i].items);
+        path_done(&writer->columns[i].parts);
+        buffer_done(&writer->columns[i].text);
+        buffer_done(&writer->columns[i].names);
+    }
+    free(writer->columns);
+    writer->columns = NULL;
+    writer->count = 0;
 }
 
 /* ---- opening ---- */
@@ -163,7 +202,27 @@ static PDH_STATUS mode_of(const struct capture_options *options, enum log_kind k
     }
 }
 
-/* Creates the file; the header gets the time zone of the query's source. */
+/* Makes what has an element for each column. */
+static PDH_STATUS make_arrays(struct capture_writer *writer)
+{
+    size_t count = writer->count + 1;
+    free(writer->numbers);
+    free(writer->texts);
+    writer->numbers = calloc(count, sizeof *writer->numbers);
+    writer->texts = calloc(count, sizeof *writer->texts);
+    if (writer->kind == LOG_BINARY) {
+        free(writer->written);
+        free(writer->values);
+        writer->written = calloc(count, sizeof *writer->written);
+        writer->values = calloc(count, sizeof *writer->values);
+    }
+    bool good = writer->numbers && writer->texts &&
+                (writer->kind != LOG_BINARY || (writer->written && writer->values));
+    return good ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+/* Creates the file, or if *ret is open sets the columns of a text file; the header gets the time
+ * zone of the query's source. */
 static PDH_STATUS create_file(const struct pdh_query *query, const char *file,
                               enum log_create_mode mode, struct log_header *header,
                               struct log_writer **ret)
@@ -174,35 +233,29 @@ static PDH_STATUS create_file(const struct pdh_query *query, const char *file,
     if (!query->source->ops->real_time)
         header->zone_rule = log_facts(((struct log_source *)query->source)->log)->zone_rule;
     problem_clear();
-    PDH_STATUS status = log_create(file, mode, header, ret, &problem);
+    PDH_STATUS status = *ret ? log_set_header(*ret, file, header, &problem)
+                             : log_create(file, mode, header, ret, &problem);
     problem_note(problem.data);
     return status;
 }
 
 static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *query,
-                         const struct capture_options *options, enum log_kind kind,
-                         enum log_create_mode mode)
+                         uint64_t most_bytes, enum log_create_mode mode)
 {
     const char **paths = calloc(writer->count + 1, sizeof *paths);
-    writer->numbers = calloc(writer->count + 1, sizeof *writer->numbers);
-    writer->texts = calloc(writer->count + 1, sizeof *writer->texts);
-    if (kind == LOG_BINARY) {
-        writer->written = calloc(writer->count + 1, sizeof *writer->written);
-        writer->values = calloc(writer->count + 1, sizeof *writer->values);
-    }
-    PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (paths && writer->numbers && writer->texts &&
-        (kind != LOG_BINARY || (writer->written && writer->values))) {
-        for (size_t i = 0; i < writer->count; i++)
-            paths[i] = writer->columns[i].path;
-        struct log_header header = {
-            .kind = kind, .paths = paths, .count = writer->count, .sync = writer->live};
-        if (options->access & PDH_LOG_OPT_USER_STRING)
-            header.caption = options->caption ? options->caption : "";
-        if (options->access & PDH_LOG_OPT_CIRCULAR)
-            header.most_bytes = options->max_size;
-        status = create_file(query, options->file, mode, &header, &writer->log);
-    }
+    PDH_STATUS status = make_arrays(writer);
+    if (!status && !paths)
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    for (size_t i = 0; !status && i < writer->count; i++)
+        paths[i] = writer->columns[i].path;
+    struct log_header header = {.kind = writer->kind,
+                                .paths = paths,
+                                .count = writer->count,
+                                .caption = writer->caption,
+                                .most_bytes = most_bytes,
+                                .sync = writer->live};
+    if (!status)
+        status = create_file(query, writer->path, mode, &header, &writer->log);
     free(paths);
     return status;
 }
@@ -228,9 +281,21 @@ static PDH_STATUS prepare(const struct pdh_query *query, const struct capture_op
     return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
 }
 
+/* Copies the strings of the options that are needed later. */
+static PDH_STATUS keep_names(struct capture_writer *writer, const struct capture_options *options)
+{
+    bool has_caption = options->access & PDH_LOG_OPT_USER_STRING;
+    writer->path = strdup(options->file);
+    writer->caption = has_caption ? strdup(options->caption ? options->caption : "") : NULL;
+    return writer->path && (writer->caption || !has_caption)
+               ? 0
+               : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
 PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
                        struct capture_writer **ret)
 {
+    bool circular = options->access & PDH_LOG_OPT_CIRCULAR;
     enum log_kind kind;
     enum log_create_mode mode;
     PDH_STATUS status = kind_of(type, &kind);
@@ -247,11 +312,14 @@ PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
     if (writer) {
         writer->query = options->query;
         writer->live = query->source->ops->real_time;
-        writer->most_bytes = options->access & PDH_LOG_OPT_CIRCULAR ? 0 : options->max_size;
-        status = add_columns(writer, query, kind);
+        writer->kind = kind;
+        writer->most_bytes = circular ? 0 : options->max_size;
+        status = keep_names(writer, options);
     }
     if (!status)
-        status = create(writer, query, options, kind, mode);
+        status = add_columns(writer, query);
+    if (!status)
+        status = create(writer, query, circular ? options->max_size : 0, mode);
     query_unclaim(query);
     if (status)
         writer_close(writer);
@@ -265,17 +333,11 @@ PDH_STATUS writer_close(struct capture_writer *writer)
     if (!writer)
         return 0;
     PDH_STATUS status = writer->log ? log_write_close(writer->log) : 0;
-    for (size_t i = 0; i < writer->count; i++) {
-        free(writer->columns[i].path);
-        free(writer->columns[i].instance);
-        free(writer->columns[i].items);
-        path_done(&writer->columns[i].parts);
-        buffer_done(&writer->columns[i].text);
-        buffer_done(&writer->columns[i].names);
-    }
+    free_columns(writer);
+    free(writer->path);
+    free(writer->caption);
     free(writer->written);
     free(writer->values);
-    free(writer->columns);
     free(writer->numbers);
     free(writer->texts);
     free(writer);
@@ -542,13 +604,40 @@ static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
     return status;
 }
 
+/* Makes the columns those of the query's present counters: it may have got some since PdhOpenLog.
+ * The columns of a text file are fixed with its first line. */
+static PDH_STATUS follow_query(struct capture_writer *writer)
+{
+    struct pdh_query *query = query_claim(writer->query);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    bool binary = writer->kind == LOG_BINARY;
+    bool changed = query->counter_count != writer->counters || newest_of(query) != writer->newest;
+    PDH_STATUS status = 0;
+    if (changed && (binary || !writer->extent.samples)) {
+        if (!binary)
+            free_columns(writer);
+        status = add_columns(writer, query);
+        if (!status)
+            status = binary ? make_arrays(writer) : create(writer, query, 0, LOG_CREATE_APPEND);
+        if (status)
+            writer->counters = UINT32_MAX; /* the next sample tries again */
+    }
+    query_unclaim(query);
+    return status;
+}
+
 /* Collects and writes a line or a sample; a counter without a value has a blank as its cell. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 {
     LONGLONG time = 0;
     if (writer->most_bytes && log_written_bytes(writer->log) >= writer->most_bytes)
         return (PDH_STATUS)PDH_LOG_FILE_TOO_SMALL;
-    PDH_STATUS status = query_collect(writer->query, &time);
+    PDH_STATUS status = follow_query(writer);
+    if (!status && !writer->count) /* a sample of nothing would look like one without values */
+        status = (PDH_STATUS)PDH_NO_DATA;
+    else if (!status)
+        status = query_collect(writer->query, &time);
     if (status && status != (PDH_STATUS)PDH_NO_DATA)
         return status;
     if (!time)
@@ -577,6 +666,7 @@ uint32_t opl_rows_open(const char *file, uint32_t type, void *query, const char 
     struct pdh_query *claimed = query_claim(query);
     if (!claimed)
         return PDH_INVALID_HANDLE;
+    *ret = NULL;
     PDH_STATUS status =
         create_file(claimed, file, LOG_CREATE_ALWAYS, &header, (struct log_writer **)ret);
     query_unclaim(claimed);
