@@ -208,16 +208,48 @@ static bool is_too_full(const char *path, double percent)
            (double)disk.f_bavail < (double)disk.f_blocks * percent / 100;
 }
 
+/* How long a clock must have gone before files are deleted by it. */
+static time_t trial_of(const struct set *set)
+{
+    enum { DAY = 24 * 3600 };
+    return set->retention < 2 * DAY ? (time_t)set->retention / 2 : DAY;
+}
+
+/* Returns the time by which files are old. A clock that is far ahead would make all of them old, so
+ * it is believed only when there is a file that it dated a day ago. `files` are in the order of
+ * their times. */
+static time_t believed_time(const struct old_file *files, size_t count, time_t trial)
+{
+    time_t now = time(NULL), settled = 0;
+    for (size_t i = 0; i < count && files[i].changed <= now - trial; i++)
+        settled = files[i].closed ? files[i].changed : settled;
+    return settled + trial < now ? settled + trial : now;
+}
+
+/* Returns when the file was written; if a clock that was ahead has dated it, at the latest when one
+ * with a later number was. */
+static time_t time_of(const struct old_file *files, size_t count, const struct old_file *file)
+{
+    time_t ret = file->changed;
+    for (size_t i = 0; i < count && file->number && file->changed > time(NULL); i++)
+        if (files[i].number > file->number && files[i].changed < ret)
+            ret = files[i].changed;
+    return ret;
+}
+
 void files_clean(const struct active *active)
 {
     const struct set *set = active->runner->set;
     struct old_file *files = NULL;
     size_t count = set->retention || set->keep_free > 0 ? list_files(active, &files) : 0;
-    for (size_t i = 0; i < count; free(files[i++].path)) {
-        bool old = set->retention && files[i].changed < time(NULL) - (time_t)set->retention;
+    time_t oldest = believed_time(files, count, trial_of(set)) - (time_t)set->retention;
+    for (size_t i = 0; i < count; i++) {
+        bool old = set->retention && time_of(files, count, &files[i]) < oldest;
         if (files[i].closed && (old || is_too_full(files[i].path, set->keep_free)))
             unlink(files[i].path);
     }
+    for (size_t i = 0; i < count; i++)
+        free(files[i].path);
     free(files);
 }
 
