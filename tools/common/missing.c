@@ -5,6 +5,7 @@
 #include "../view/text.h"
 #include "../view/view.h"
 
+#include <openperflib/capture.h>
 #include <openperflib/load.h>
 #include <winerror.h>
 
@@ -130,15 +131,23 @@ bool missing_is_capture(const char *tool, const char *word)
 {
     struct stat facts;
     DWORD type = 0;
-    PDH_HLOG log;
-    if (stat(word, &facts) || !S_ISREG(facts.st_mode) ||
-        PdhOpenLogA(word, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log))
+    PDH_HLOG log = NULL;
+    bool is_set = stat(word, &facts) != 0; /* or nothing */
+    if (!is_set && !S_ISREG(facts.st_mode))
         return false;
-    PdhCloseLog(log, 0);
+    PDH_STATUS status =
+        PdhOpenLogA(word, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log);
+    if (status == (PDH_STATUS)PDH_NO_DATA && is_set)
+        fprintf(stderr, "%s: %s\n", tool, opl_capture_problem());
+    PdhCloseLog(log, 0); /* forgets the problem, too */
+    if (status && status != (PDH_STATUS)PDH_NO_DATA)
+        return false;
+    const char *file = is_set ? text_seen(word) : "FILE";
     fprintf(stderr,
-            "%s: %s is a capture: 'relog FILE' lists and converts its counters, 'relog --summary "
-            "FILE' sums them up, 'perfmon FILE' charts them\n",
-            tool, text_seen(word));
+            "%s: %s is a %s: 'relog %s' lists and converts its counters, 'relog --summary %s' sums "
+            "them up, 'perfmon %s%s' %s\n",
+            tool, text_seen(word), is_set ? "set of logman" : "capture", file, file,
+            is_set ? "--at TIME --set " : "", file, is_set ? "shows a time" : "charts them");
     return true;
 }
 

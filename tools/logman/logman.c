@@ -15,6 +15,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -25,7 +26,21 @@
 #include <unistd.h>
 
 enum { CREATE = 1, UPDATE, DELETE_, QUERY, START, STOP, RUN, IMPORT, EXPORT };
-enum { NAME = 1, SERVER, CONFIG, YES, OWN, LIST, XML_FILE, TRACE, AT_ONCE, MANUAL, BEGIN, END };
+enum {
+    NAME = 1,
+    SERVER,
+    CONFIG,
+    YES,
+    OWN,
+    LIST,
+    TABS,
+    XML_FILE,
+    TRACE,
+    AT_ONCE,
+    MANUAL,
+    BEGIN,
+    END
+};
 enum { COUNTER = END + 1, COUNTER_FILE, THRESHOLD, INTERVAL, FORMAT, OUTPUT, APPEND, OVERWRITE };
 enum { VERSION = OVERWRITE + 1, MOST, NEW_FILE, SAMPLES, REPEAT, RUN_FOR, COMMAND, RUN_AS };
 enum { LOG_EVENT = RUN_AS + 1, START_SET, TASK, TASK_ARGUMENTS, RETENTION, KEEP_FREE };
@@ -73,6 +88,7 @@ static const struct option_row name_rows[] = {
 };
 static const struct option_row query_rows[] = {
     {'q', "names", NULL, LIST, "Print the names of all sets only.", NULL, 0, NULL},
+    {0, "tabs", NULL, TABS, "Print name, type and status of each set, with a tab between them, for programs.", NULL, 0, NULL},
     {0, "ets", NULL, TRACE, "", NULL, true, "ets"},
     {0},
 };
@@ -99,7 +115,7 @@ static const struct tool commands[] = {
     {.name = "update", .summary = "Change a set; what no option names stays as it is.",
      .usage = "counter NAME [OPTION]...\nalert NAME [OPTION]...", .rows = set_rows, .more = negations, .id = UPDATE},
     {.name = "delete", .summary = "Delete a set; its captures stay.", .usage = "NAME", .rows = name_rows, .id = DELETE_},
-    {.name = "query", .summary = "List the sets, or show one.", .usage = "[NAME]\n-q", .rows = query_rows, .id = QUERY},
+    {.name = "query", .summary = "List the sets, or show one.", .usage = "[NAME]\n-q\n--tabs", .rows = query_rows, .id = QUERY},
     {.name = "start", .summary = "Start a set in the background.", .usage = "NAME", .rows = name_rows, .id = START},
     {.name = "stop", .summary = "Stop a set.", .usage = "NAME", .rows = name_rows, .id = STOP},
     {.name = "run", .summary = "Run a set here, until it ends or Ctrl-C.", .usage = "NAME", .rows = name_rows, .id = RUN},
@@ -138,7 +154,7 @@ struct change {
 
 struct logman {
     const char *name, *xml, *server;
-    bool yes, own, list, kind_given;
+    bool yes, own, list, tabs, kind_given;
     enum set_kind kind;
     int last; /* the last option, if plain words after it may belong to it; else 0 */
     struct change *changes;
@@ -237,9 +253,10 @@ static int take_config(struct logman *opts, const struct options *options, bool 
 static int take_option(struct logman *opts, struct options *options, int id, bool nested)
 {
     const struct option_target targets[] = {
-        [NAME] = OPTION_TEXT(opts->name), [SERVER] = OPTION_TEXT(opts->server),
-        [YES] = OPTION_FLAG(opts->yes),   [OWN] = OPTION_FLAG(opts->own),
-        [LIST] = OPTION_FLAG(opts->list), [XML_FILE] = OPTION_TEXT(opts->xml)};
+        [NAME] = OPTION_TEXT(opts->name),   [SERVER] = OPTION_TEXT(opts->server),
+        [YES] = OPTION_FLAG(opts->yes),     [OWN] = OPTION_FLAG(opts->own),
+        [LIST] = OPTION_FLAG(opts->list),   [TABS] = OPTION_FLAG(opts->tabs),
+        [XML_FILE] = OPTION_TEXT(opts->xml)};
     if (id == OPTION_ARGUMENT)
         return take_word(opts, options);
     opts->last = 0;
@@ -690,7 +707,7 @@ static int list(const struct logman *opts)
     struct text_list names = {0};
     if (!set_list(opts->own, &names))
         return set_complain("query", "no memory, or no home folder", EXIT_FAILED);
-    if (!opts->list)
+    if (!opts->list && !opts->tabs)
         printf("\n%-40s%-30s%s\n%.78s\n", "Data Collector Set", "Type", "Status",
                "--------------------------------------------------------------------------------");
     for (size_t i = 0; i < names.count; i++) {
@@ -698,9 +715,12 @@ static int list(const struct logman *opts)
         if (opts->list) {
             printf("%s\n", text_shown(stdout, names.texts[i]));
         } else if (set_load(opts->own, names.texts[i], &set) == 0) {
-            text_cell(stdout, names.texts[i], 39);
-            printf(" %-30s%s\n", set->kind == SET_ALERT ? "Alert" : "Counter",
-                   state_of(set->name, opts->own));
+            const char *kind = set->kind == SET_ALERT ? "Alert" : "Counter";
+            if (opts->tabs)
+                printf("%s\t%s\t", set->name, kind); /* a name has no control characters */
+            else if (text_cell(stdout, names.texts[i], 39), true)
+                printf(" %-30s", kind);
+            puts(state_of(set->name, opts->own));
         }
         set_free(set);
     }
@@ -739,6 +759,18 @@ static void print_settings(const struct set *set, const struct collector *collec
     }
 }
 
+/* May the path's counter be a command line? The runner knows better: in all languages. */
+static bool may_be_command_line(const char *path)
+{
+    const char *counter = strrchr(path, '\\'), *end = strchr(path, '(');
+    if (!counter || counter == path)
+        return false;
+    FREE_AUTO char *before = strndup(path, (size_t)((end && end < counter ? end : counter) - path));
+    const char *object = before ? strrchr(before, '\\') : NULL;
+    return object && !fnmatch(object + 1, "Process Details", FNM_CASEFOLD) &&
+           !fnmatch(counter + 1, "Command Line", FNM_CASEFOLD);
+}
+
 static void show_collector(const struct set *set, const struct collector *collector, bool own)
 {
     static const char *const formats[] = {"bin", "bincirc", "csv", "tsv"};
@@ -754,6 +786,11 @@ static void show_collector(const struct set *set, const struct collector *collec
         print_row("Versions:", versions[collector->version]);
     }
     print_settings(set, collector);
+    bool leaves_out = false;
+    for (size_t i = 0; i < collector->counters.count && !set->command_lines; i++)
+        leaves_out |= may_be_command_line(collector->counters.texts[i]);
+    if (leaves_out && set->kind == SET_COUNTER)
+        print_row("Command lines:", "left out, as they may have passwords; see --command-lines");
     printf("%s:\n", set->kind == SET_ALERT ? "Limits" : "Counters");
     for (size_t i = 0; i < collector->counters.count; i++)
         printf("    %s\n", text_seen(collector->counters.texts[i]));
@@ -835,7 +872,8 @@ static int run(struct logman *opts, const struct options *options)
                : command == IMPORT  ? import(opts)
                : command == DELETE_ ? delete_set(opts)
                                     : run_with(opts, options);
-    bool quiet = opts->list || command == RUN || (command == EXPORT && strcmp(opts->xml, "-") == 0);
+    bool quiet = opts->list || opts->tabs || command == RUN ||
+                 (command == EXPORT && strcmp(opts->xml, "-") == 0);
     if (!code && !quiet)
         printf("%sThe command completed successfully.\n", command == QUERY ? "\n" : "");
     return code || fflush(stdout) == 0 ? code : EXIT_FAILED;

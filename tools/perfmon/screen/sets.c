@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ESCAPE = 27, NAME_CELLS = 39, MOST_ARGS = 8 };
+enum { ESCAPE = 27, PART_SIZE = 128, MOST_ARGS = 8 };
 
 static void close_child(struct sets_view *sets)
 {
@@ -60,7 +60,7 @@ static void run(struct window *window, const char *program, enum sets_purpose pu
 
 static void query(struct window *window)
 {
-    run(window, "logman", SETS_QUERY, (const char *const[]){"query", NULL});
+    run(window, "logman", SETS_QUERY, (const char *const[]){"query", "--tabs", NULL});
 }
 
 void sets_open_page(struct window *window)
@@ -68,18 +68,35 @@ void sets_open_page(struct window *window)
     run(window, "perfmon", SETS_PAGE, (const char *const[]){"open", NULL});
 }
 
-/* Keeps the rows of the list that logman printed, which follow a line of dashes. */
+/* Keeps the rows of the list that logman printed: name, type and status, with tabs between them. A
+ * message of logman has none. */
 static void read_list(struct sets_view *sets)
 {
     char *state = NULL;
     text_list_done(&sets->rows);
-    char *row = strstr(sets->text, "\n---");
-    row = row ? strtok_r(row, "\n", &state) : NULL; /* the line of dashes */
-    while (row && (row = strtok_r(NULL, "\n", &state)))
-        if (!strncmp(row, "The command", strlen("The command")))
-            return;
-        else
+    for (char *row = sets->text; (row = strtok_r(row, "\n", &state)); row = NULL)
+        if (strchr(row, '\t'))
             text_list_add(&sets->rows, row);
+}
+
+enum part { PART_NAME, PART_TYPE, PART_STATUS, PARTS };
+
+static void part_of(const char *row, enum part part, char text[static PART_SIZE])
+{
+    for (int i = 0; i < (int)part; i++)
+        row += strcspn(row, "\t") + (row[strcspn(row, "\t")] == '\t');
+    snprintf(text, PART_SIZE, "%.*s", (int)strcspn(row, "\t"), row);
+}
+
+static void draw_row(struct canvas *canvas, int row, const char *text)
+{
+    static const int columns[] = {2, 42, 72};
+    char part[PART_SIZE];
+    for (int i = 0; i < PARTS; i++) {
+        int last = i + 1 < PARTS ? columns[i + 1] - 1 : canvas->columns;
+        part_of(text, (enum part)i, part);
+        canvas_text(canvas, row, columns[i], last - columns[i], STYLE_PLAIN, text_seen(part));
+    }
 }
 
 /* Shows logman's output as one line: its errors, or that it was successful. */
@@ -159,7 +176,7 @@ bool sets_draw(struct window *window, struct canvas *canvas, int row, int last)
         canvas_text(canvas, row + 1, 2, canvas->columns - 2, STYLE_WEAK,
                     sets->child ? "..." : local("there are no sets"));
     for (size_t i = sets->cursor.first; i < sets->rows.count && ++row < last; i++) {
-        canvas_text(canvas, row, 2, canvas->columns - 2, STYLE_PLAIN, sets->rows.texts[i]);
+        draw_row(canvas, row, sets->rows.texts[i]);
         if (i == sets->cursor.at)
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
@@ -169,15 +186,11 @@ bool sets_draw(struct window *window, struct canvas *canvas, int row, int last)
 /* Starts the selected set; if it runs, stops it. */
 static void change_selected(struct window *window)
 {
-    const char *row = window->sets.rows.texts[window->sets.cursor.at], *end = row;
-    char name[4 * NAME_CELLS + 1];
-    bool running = strstr(row, " Running") != NULL;
-    for (int cells = 0; *end && cells < NAME_CELLS; cells++) /* the name has the first cells */
-        for (end++; (*end & 0xc0) == 0x80; end++)
-            ;
-    while (end > row && end[-1] == ' ')
-        end--;
-    snprintf(name, sizeof name, "%.*s", (int)(end - row), row);
+    const char *row = window->sets.rows.texts[window->sets.cursor.at];
+    char name[PART_SIZE], status[PART_SIZE];
+    part_of(row, PART_NAME, name);
+    part_of(row, PART_STATUS, status);
+    bool running = strcmp(status, "Running") == 0;
     run(window, "logman", SETS_CHANGE,
         (const char *const[]){running ? "stop" : "start", name, NULL});
 }
