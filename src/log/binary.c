@@ -269,7 +269,7 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
         const unsigned char *bytes =
             stream_at(&file->stream, turn * binary->buffer_size, binary->buffer_size, &got);
         if (bytes ? got < BINARY_BUFFER_HEAD : !file->stream.zst)
-            return (PDH_STATUS)PDH_NO_MORE_DATA;
+            return at_end(file, offset);
         if (!bytes || !is_unwritten(bytes, got))
             break;
     }

@@ -24,7 +24,11 @@ enum {
     INPUT_BYTES = 64 << 10,
     HEAD_BYTES = 18, /* the longest head of a frame */
     FOOTER_BYTES = 9,
-    LITTLE_PART = 64 << 10
+    LITTLE_PART = 64 << 10,
+    /* a capture becomes 25 to 100 times smaller; a small file of gigabytes of zeros is not read for
+     * minutes */
+    MOST_RATIO = 2000,
+    ANY_RATIO = 256 << 20 /* bytes that any file may have */
 };
 /* a frame head that states a larger size is not used, so that no sum of sizes overflows */
 static const uint64_t MOST_SIZE = UINT64_C(1) << 56;
@@ -204,17 +208,26 @@ static enum decoded decode_part(struct zst_decoder *decoder)
     }
 }
 
+/* Returns how much the file may decode to. */
+static uint64_t most_of(const struct zst *zst)
+{
+    uint64_t most = zst->file_size * MOST_RATIO;
+    return most > ANY_RATIO ? most : ANY_RATIO;
+}
+
 /* Decodes the frame to find its size and to check it. If it is damaged, none of its data is used,
  * and a stated size of more than ZST_FRAME_BYTES is not used either. */
 static void measure(struct zst *zst, struct frame *frame)
 {
     uint64_t size = 0;
     enum decoded decoded = DECODED_PART;
-    for (begin_frame(zst->decoder, zst, frame); decoded == DECODED_PART;
+    for (begin_frame(zst->decoder, zst, frame);
+         decoded == DECODED_PART && zst->size + size <= most_of(zst);
          size += zst->decoder->part_size)
         decoded = decode_part(zst->decoder);
     zst->decoder->frame = NULL;
-    frame->damaged = decoded != DECODED_ALL && !(decoded == DECODED_CUT && frame->cut);
+    bool enough = decoded == DECODED_PART; /* find_frames says that the rest is not read */
+    frame->damaged = !enough && decoded != DECODED_ALL && !(decoded == DECODED_CUT && frame->cut);
     if (!frame->damaged)
         frame->size = size;
     else if (!frame->size || frame->size > ZST_FRAME_BYTES)
@@ -372,7 +385,7 @@ static LSTATUS find_frames(struct zst *zst)
             at += skipped;
             continue;
         }
-        if (frames >= MOST_FRAMES || zst->size > MOST_SIZE || !find_frame(zst, &table, &frame)) {
+        if (frames >= MOST_FRAMES || !find_frame(zst, &table, &frame)) {
             snprintf(zst->problem, sizeof zst->problem,
                      "no frame begins at byte %llu of the compressed file: it was truncated or "
                      "damaged there; all before it is read",
@@ -386,6 +399,13 @@ static LSTATUS find_frames(struct zst *zst)
                      (unsigned long long)at);
         at = frame.cut ? zst->file_size : at + frame.packed;
         status = frame.size ? add_frame(zst, &frame) : ERROR_SUCCESS;
+        if (zst->size <= most_of(zst))
+            continue;
+        snprintf(zst->problem, sizeof zst->problem,
+                 "the file becomes more than %d times larger, which no capture does: only the "
+                 "first %llu MiB are read",
+                 MOST_RATIO, (unsigned long long)zst->size >> 20);
+        break;
     }
     return status;
 }

@@ -464,6 +464,33 @@ static void skipped_frames_are_counted(void **state)
     assert_non_null(strstr(outcome.problem, "no frame begins at byte"));
 }
 
+/* A small file of gigabytes of zeros is read to a limit, in one frame and in many. */
+static void zeros_are_not_read_for_ever(void **state)
+{
+    enum { ZEROS = 600 << 20, FEW = 100 };
+    BUFFER_AUTO small = {0};
+    (void)state;
+    write_blg(in_folder("small.blg"), FEW);
+    assert_int_equal(file_read(AT_FDCWD, in_folder("small.blg"), &small), 0);
+    for (int i = 0; i < 2; i++) {
+        struct frames frames = {.frame_bytes = FRAME, .unsized = i};
+        BUFFER_AUTO many = {0};
+        size_t size = i ? ZEROS : 4 << 20, capacity = library()->compressBound(size);
+        char *zeros = calloc(1, size), *out = malloc(capacity);
+        assert_true(zeros && out);
+        make_frames(&packed, &frames, small.data, small.len);
+        buffer_add(&many, packed.data, frames.table);
+        size_t length = compress(&frames, zeros, size, out, capacity);
+        for (size_t left = ZEROS; left; left -= size)
+            buffer_add(&many, out, length);
+        free(zeros);
+        free(out);
+        struct outcome outcome = read_bytes(many.data, many.len);
+        assert_int_equal(outcome.samples, FEW);
+        assert_non_null(strstr(outcome.problem, "becomes more than 2000 times larger"));
+    }
+}
+
 /* A frame of more than 4 MiB is read in parts, which may be requested in any order. */
 static void large_frames_are_read_in_parts(void **state)
 {
@@ -914,6 +941,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(frames_of_other_programs_are_read),
         cmocka_unit_test(skipped_frames_are_skipped),
         cmocka_unit_test(skipped_frames_are_counted),
+        cmocka_unit_test(zeros_are_not_read_for_ever),
         cmocka_unit_test(large_frames_are_read_in_parts),
         cmocka_unit_test(a_large_window_is_refused),
         cmocka_unit_test(only_blg_is_read),

@@ -424,6 +424,16 @@ static void discard_error(void *context, const char *format, ...)
     (void)context, (void)format;
 }
 
+/* Has an element more attributes than libxml2 compares in a moment? There is no '<' in them. */
+static bool has_many_attributes(const char *bytes, size_t size)
+{
+    enum { MOST_ATTRIBUTES = 1000 };
+    int count = 0;
+    for (size_t i = 0; i < size && count <= MOST_ATTRIBUTES; i++)
+        count = bytes[i] == '<' ? 0 : count + (bytes[i] == '=');
+    return count > MOST_ATTRIBUTES;
+}
+
 static xmlDoc *parse_document(const void *data, size_t size, char why[static SET_WHY])
 {
     xmlParserCtxt *parser = xmlNewParserCtxt();
@@ -451,7 +461,10 @@ struct set *set_parse(const char *name, const void *data, size_t size, char why[
 {
     struct set *set = calloc(1, sizeof *set);
     snprintf(why, SET_WHY, "%s", size > SET_FILE_MOST ? "it is larger than 1 MiB" : "no memory");
-    if (set && size <= SET_FILE_MOST && (set->name = strdup(name)) &&
+    bool many = has_many_attributes(data, size);
+    if (many)
+        snprintf(why, SET_WHY, "an element has more than 1000 attributes");
+    if (set && !many && size <= SET_FILE_MOST && (set->name = strdup(name)) &&
         (set->document = parse_document(data, size, why)) && set_read(set, why))
         return set;
     set_free(set);
