@@ -77,17 +77,82 @@ static bool is_doubled(const char *folder, const char *name)
     return plain && access(plain, F_OK) == 0;
 }
 
-static bool list_captures(struct log_set *set, bool user, const char *name)
+/* Is it a file of a collector that records to `begin`? Its version follows, or its extension. */
+static bool is_of(const char *name, const char *begin)
 {
-    FREE_AUTO char *folder = set_path(user, name, PLACE_CAPTURES);
-    DIR *directory = folder ? opendir(folder) : NULL;
+    size_t length = strlen(begin);
+    bool same = strncmp(name, begin, length) == 0;
+    return same && (name[length] == '.' ||
+                    (name[length] == '_' && strspn(name + length + 1, "0123456789") > 0));
+}
+
+/* Adds the captures in a folder; in one that the user has named, only those of the collectors,
+ * because others may be there. `begins`: how their names begin; NULL: all are the set's. */
+static bool list_folder(struct log_set *set, const char *folder, const char *const *begins)
+{
+    DIR *directory = opendir(folder);
     bool good = true;
-    for (struct dirent *entry; directory && good && (entry = readdir(directory));)
-        if (is_capture(entry->d_name) && !is_doubled(folder, entry->d_name))
+    for (struct dirent *entry; directory && good && (entry = readdir(directory));) {
+        bool own = !begins;
+        for (size_t i = 0; begins && begins[i]; i++)
+            own |= is_of(entry->d_name, begins[i]);
+        if (own && is_capture(entry->d_name) && !is_doubled(folder, entry->d_name))
             good = add_name(set, folder, entry->d_name);
+    }
     if (directory)
         closedir(directory);
     return good;
+}
+
+/* Cuts the text of the next element of this name out of the XML that logman has written, and moves
+ * *xml behind it. NULL: there are no more. */
+static char *next_element(char **xml, const char *begin, const char *end)
+{
+    static const char *const entities[] = {"&lt;<", "&gt;>", "&quot;\"", "&amp;&"};
+    char *text = strstr(*xml, begin), *stop = text ? strstr(text, end) : NULL, *to;
+    if (!stop)
+        return NULL;
+    *xml = stop + strlen(end);
+    *stop = 0;
+    to = text += strlen(begin);
+    for (const char *from = text; *from; to++) {
+        *to = *from++;
+        for (size_t i = 0; i < COUNT(entities) && *to == '&'; i++) {
+            size_t length = strlen(entities[i]) - 1;
+            if (strncmp(from - 1, entities[i], length) == 0) {
+                *to = entities[i][length];
+                from += length - 1;
+                break;
+            }
+        }
+    }
+    *to = 0;
+    return text;
+}
+
+/* Adds the captures that the set records to a folder of the user (-o). */
+static bool list_elsewhere(struct log_set *set, bool user, const char *name)
+{
+    enum { MOST = 1 << 20, COLLECTORS = 64 };
+    BUFFER_AUTO bytes = {0};
+    const char *begins[COLLECTORS + 1] = {0};
+    size_t count = 0;
+    FREE_AUTO char *path = set_path(user, name, PLACE_SET);
+    if (!path || file_read_most(AT_FDCWD, path, MOST, &bytes) || !bytes.len)
+        return true;
+    char *at = bytes.data, *file;
+    const char *folder = next_element(&at, "<RootPath>", "</RootPath>");
+    while (folder && count < COLLECTORS && (file = next_element(&at, "<FileName>", "</FileName>")))
+        begins[count++] = *file ? file : name;
+    if (!count)
+        begins[count++] = name;
+    return !folder || *folder != '/' || list_folder(set, folder, begins);
+}
+
+static bool list_captures(struct log_set *set, bool user, const char *name)
+{
+    FREE_AUTO char *folder = set_path(user, name, PLACE_CAPTURES);
+    return folder && list_folder(set, folder, NULL) && list_elsewhere(set, user, name);
 }
 
 static bool is_set(const char *name)

@@ -135,6 +135,30 @@ static void ordered(void **state)
     assert_int_equal(open_files(), before);
 }
 
+/* A set may record to a folder that the user has named, where other files are, too. */
+static void elsewhere(void **state)
+{
+    static const char xml[] = "<DataCollectorSet><RootPath>%s/a &amp; b</RootPath><C>"
+                              "<FileName>%s</FileName></C></DataCollectorSet>\n";
+    static const char *const others[] = {"a_note.blg", "ab_1.blg", "other.blg"};
+    char path[256], text[512];
+    write_file("a_1.blg", "a", 0, 10, 0);
+    snprintf(path, sizeof path, "%s/sets", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(text, sizeof text, xml, root, "a");
+    temp_write(path, "night.xml", text);
+    snprintf(folder, sizeof folder, "%s/a & b", root);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    write_file("a_2.blg", "a", 10, 10, 0);
+    write_file("a_3.blg", "a", 20, 10, 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        write_file(others[i], "b", 5, 10, 0);
+    struct log *log = open_set();
+    check_samples(log, 0, 29, 1);
+    assert_int_equal(log_columns(log), 1);
+    log_close(log);
+}
+
 /* A program that may write into the folder can put there what would block a reader. */
 static void pipes(void **state)
 {
@@ -256,7 +280,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folders, remove_folders)
-        TEST(ordered), TEST(pipes), TEST(gaps), TEST(grows), TEST(damaged), TEST(nothing_recorded),
+        TEST(ordered), TEST(elsewhere),        TEST(pipes), TEST(gaps), TEST(grows),
+        TEST(damaged), TEST(nothing_recorded),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
