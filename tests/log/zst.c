@@ -467,7 +467,7 @@ static void skipped_frames_are_counted(void **state)
 /* A small file of gigabytes of zeros is read to a limit, in one frame and in many. */
 static void zeros_are_not_read_for_ever(void **state)
 {
-    enum { ZEROS = 600 << 20, FEW = 100 };
+    enum { ZEROS = 300 << 20, FEW = 100 };
     BUFFER_AUTO small = {0};
     (void)state;
     write_blg(in_folder("small.blg"), FEW);
