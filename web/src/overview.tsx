@@ -5,6 +5,7 @@ import { bytes, duration } from "./format";
 import type { Cell, Live, Row } from "./live";
 import { Processes, PROCESS_LISTS } from "./tables";
 import { decimal, t } from "./texts";
+import { Why } from "./why";
 
 const list = (front: string, counters: string[]) => counters.map((name) => `${front}\\${name}`).join("\n");
 const CPU = "+" + list("\\Processor Information(*)", ["% Processor Time"]);
@@ -60,6 +61,7 @@ export function Overview({ live, sort, setSort, filter }: {
             <section><h2>{t("Network")}</h2>
                 {named(NETWORK).map((row) => <p key={row.identity}>{t("{}: received {} · sent {}", row.name, text(row.cells[0], rate), text(row.cells[1], rate))}</p>)}
             </section>
+            <section class="wide"><Why tables={live.tables.filter((table) => !PROCESS_LISTS.includes(table.key))} /></section>
             <section class="wide"><Processes live={live} most={15} sort={sort} setSort={setSort} filter={filter} /></section>
         </div>
     );

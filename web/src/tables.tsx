@@ -6,6 +6,7 @@ import { number } from "./format";
 import type { Cell, Live, Row, Unit } from "./live";
 import { Counter, ObjectType, titleOf } from "./objects";
 import { t } from "./texts";
+import { Why } from "./why";
 
 const MOST_ROWS = 500;
 
@@ -64,7 +65,8 @@ export function Report({ live, object, sort, setSort, filter }: {
     const rows = (numbers ?? text)?.rows ?? [];
     const why = (numbers ?? text)?.columns.find((column) => column.why)?.why ?? object.why;
     return rows.length
-        ? <DataTable fields={fields} rows={[...rows]} first={object.single ? "" : t("Instance")} sort={sort} setSort={setSort} filter={filter} caption={object.title} />
+        ? <div class="scroll"><DataTable fields={fields} rows={[...rows]} first={object.single ? t("Object") : t("Instance")} sort={sort} setSort={setSort} filter={filter} caption={object.title} />
+            <Why tables={live.tables} /></div>
         : <p class="note">{why ?? t("No values yet.")}</p>;
 }
 

@@ -200,6 +200,7 @@ const TEXTS = {
 
     /* tables.tsx */
     "{} – the first {} of {} rows": ["{} – die ersten {} von {} Zeilen", "{} – первые {} строк из {}"],
+    "Object": ["Objekt", "Объект"],
     "Instance": ["Instanz", "Экземпляр"],
     "No values yet.": ["Noch keine Werte.", "Значений пока нет."],
     "Name": ["Name", "Имя"],

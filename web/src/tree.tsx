@@ -44,9 +44,9 @@ export function Tree({ objects, machine, add, show }: { objects: ObjectType[]; m
                         {object.why && <div class="note">{object.why}</div>}
                         {opened && <ul>{(words ? counters : object.counters).map((each) => (
                             <li key={each.name}>
-                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === each.name} onFocus={tell(each.title, each.explain)}
-                                    onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === each.name ? "" : each.name)}>{each.title}</button>
-                                {counter === each.name && open === object.name && <Instances object={object} counter={each.name} machine={machine} add={add} />}
+                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === `${object.name}\\${each.name}`} onFocus={tell(each.title, each.explain)}
+                                    onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === `${object.name}\\${each.name}` ? "" : `${object.name}\\${each.name}`)}>{each.title}</button>
+                                {counter === `${object.name}\\${each.name}` && <Instances object={object} counter={each.name} machine={machine} add={add} />}
                             </li>))}</ul>}
                     </li>);
             })}</ul>
