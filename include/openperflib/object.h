@@ -45,8 +45,9 @@ typedef struct opl_listing opl_listing; /* the instances of one object being col
 
 /* A source of values: a text file of the kernel. */
 struct opl_source {
-    /* Below the system root, without a leading slash: "proc/meminfo". A '*' stands for the
-     * instance's folder: "proc/(*)/stat" without the parentheses. "proc/net/..." is that of the
+    /* Below the system root, without a leading slash: "proc/meminfo". A '*' as the
+     * name of a folder stands for the folder of the instance, as in "proc", '*', "stat", joined by
+     * slashes. "proc/net/..." is that of the
      * calling thread's current network namespace. */
     const char *path;
     /* The first line has the format of /proc/PID/stat: its second field is in parentheses and

@@ -148,9 +148,10 @@ size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
  * return 0, a status of PDH or of the system; opl_capture_problem has the text. */
 typedef struct opl_rows opl_rows;
 /* Creates `file`, or replaces it; "-" is standard output. `type`: PDH_LOG_TYPE_CSV or _TSV.
- * `query`: an open PDH_HQUERY, whose source has the time zone of the header. */
+ * `query`: an open PDH_HQUERY, whose source has the time zone of the header. `terminal`: control
+ * characters in the zone's name are replaced; the names and texts are the caller's. */
 uint32_t opl_rows_open(const char *file, uint32_t type, void *query, const char *const *paths,
-                       size_t count, opl_rows **ret);
+                       size_t count, bool terminal, opl_rows **ret);
 /* Adds a row at a local time, a FILETIME. `numbers`: one for each path, NAN: no value. `texts`: the
  * texts that stand in place of numbers; the others are NULL. */
 uint32_t opl_rows_add(opl_rows *rows, int64_t time, const double *numbers,

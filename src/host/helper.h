@@ -34,7 +34,8 @@ enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status
                                uint32_t *ret_resident_mib);
 /* Makes the keeper check the memory of its helpers every 100 ms until all have answered. */
 void helper_watch(const struct helper *helper);
-/* Ends the process, if it still runs, with its process group, and releases the slot. */
+/* Ends the process, if it still runs, with its process group, and releases the slot. In a child of
+ * fork(), to which the helper does not belong, only the memory of `helper` is freed. */
 void helper_end(struct helper *helper);
 
 #endif

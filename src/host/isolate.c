@@ -33,8 +33,8 @@ LSTATUS isolate_new(struct isolated_provider **ret)
     return ERROR_SUCCESS;
 }
 
-/* Called in a child of fork(): the helper belongs to the parent, so it is neither ended nor
- * unmapped. */
+/* Forgets a helper that was inherited from the parent of fork(). helper_end then frees only this
+ * process's memory; the parent's helper goes on. */
 static void leave_parents(struct isolated_provider *isolated)
 {
     if (!isolated->helper || helper_is_ours(isolated->helper))

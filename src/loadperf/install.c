@@ -143,7 +143,8 @@ static void validate(struct install *install, const char *library)
         install->registration.validation = install->validation;
     else
         load_warning(install->change.load, install->ini_path, 0,
-                     "the library \"%s\" does not exist, so no validation code is written",
+                     "the library \"%s\" does not exist, so the registration has no \"Library "
+                     "Validation Code\", by which a changed library is noticed",
                      library);
 }
 

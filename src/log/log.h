@@ -223,6 +223,7 @@ struct log_header {
     /* BLG: each flush waits until the samples are on the disk, before the head of their buffer says
      * so: after a power cut the head never covers bytes that were not written */
     bool sync;
+    bool terminal; /* CSV and TSV: control characters in the name of the zone are replaced */
 };
 enum log_create_mode {
     LOG_CREATE_NEW,    /* the file must not exist, else PDH_FILE_ALREADY_EXISTS */

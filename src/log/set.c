@@ -40,8 +40,8 @@ static bool is_capture(const char *name)
     return false;
 }
 
-/* Returns a hash of the name without number and extension: files with the same have the same
- * counters, one after the other. */
+/* Returns a hash of the file's name without number and extension. Files with the same hash have the
+ * same counters; each was written after the one before. */
 static uint64_t series_of(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;

@@ -37,13 +37,38 @@ static void end_line(struct buffer *line)
     }
 }
 
+/* Returns the length of a control character in UTF-8 that `at` begins with, or of one that changes
+ * the direction of text; 0: it is another. */
+static size_t control_length(const unsigned char *at)
+{
+    if (*at < ' ' || *at == 0x7F)
+        return 1;
+    if (*at == 0xC2 && at[1] < 0xA0)
+        return at[1] ? 2 : 1;
+    bool moves = *at == 0xE2 && ((at[1] == 0x80 && at[2] >= 0xA8 && at[2] <= 0xAE) ||
+                                 (at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9));
+    return moves ? 3 : 0;
+}
+
+/* Adds the zone's name; for a terminal without control characters, because it may be that of a
+ * capture that was made to hurt. */
+static void add_zone(struct buffer *line, const char *zone, bool terminal)
+{
+    while (*zone) {
+        size_t length = terminal ? control_length((const unsigned char *)zone) : 0;
+        buffer_add_byte(line, length ? ' ' : *zone);
+        zone += length ? length : 1;
+    }
+}
+
 static void add_header(const struct log_header *header, char separator, struct buffer *line)
 {
     const char *kind = header->kind == LOG_TSV ? "TSV" : "CSV";
-    if (header->zone)
-        buffer_printf(line, "\"(PDH-%s 4.0) (%s)(%d)\"%c", kind, header->zone, header->bias,
-                      separator);
-    else
+    if (header->zone) {
+        buffer_printf(line, "\"(PDH-%s 4.0) (", kind);
+        add_zone(line, header->zone, header->terminal);
+        buffer_printf(line, ")(%d)\"%c", header->bias, separator);
+    } else
         buffer_printf(line, "\"(PDH-%s 4.0)\"%c", kind, separator);
     for (size_t i = 0; i < header->count; i++)
         add_field(line, header->paths[i], separator);

@@ -79,7 +79,8 @@ static LSTATUS check_list(const opl_table_list *theirs, struct table_fault *ret)
         !all_zero(theirs + 1, theirs->size - sizeof *theirs))
         return refuse_unknown(ret, NULL, NULL);
     if (theirs->count > MOST_OBJECTS || (theirs->count && !theirs->objects))
-        return refuse(ret, NULL, NULL, "they have no objects, or more than 1024");
+        return refuse(ret, NULL, NULL,
+                      "it has more than 1024 objects, or only their number and no list");
     return ERROR_SUCCESS;
 }
 

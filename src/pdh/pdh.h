@@ -91,7 +91,7 @@ struct pdh_path {
 void path_done(struct pdh_path *path);
 #define PATH_AUTO __attribute__((cleanup(path_done))) struct pdh_path
 /* Parses a path; also accepts the syntax without backslashes, //machine/object(instance)::counter.
- * PDH_CSTATUS_BAD_COUNTERNAME; PDH_CSTATUS_NO_COUNTERNAME: the text is empty. */
+ * PDH_CSTATUS_NO_COUNTERNAME: the text is empty; PDH_CSTATUS_BAD_COUNTERNAME: it is no path. */
 PDH_STATUS path_parse(const char *text, struct pdh_path *ret);
 /* Parses only "parent/instance#index". PDH_INVALID_INSTANCE: there is no instance, or its text is
  * too long. */

@@ -344,7 +344,8 @@ INDEPENDENT(f_c2_setuid_program_hands_no_word_of_its_caller_on)
     CHECK(!printed("^HOME=/callers") && !printed("^PATH=/callers") && !printed("^BASH_ENV"));
 }
 
-/* Each variable, set alone, changes a path of an ordinary program, but none of a setuid program. */
+/* Each variable is set alone: those with `moves` change a path of an ordinary program, and none
+ * changes a path of a setuid program. */
 INDEPENDENT(f_c2_no_variable_moves_a_setuid_program)
 {
     static const struct {

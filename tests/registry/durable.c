@@ -313,7 +313,7 @@ static LSTATUS delete_all(void)
     return registry_delete_tree(LAYER_MACHINE, KEY);
 }
 
-/* Registering a provider replaces or removes a single file. */
+/* Replaces the file of a registration in one edit; NULL: removes it. */
 static LSTATUS edit_file(const char *text)
 {
     struct registry_edit *edit;

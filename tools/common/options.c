@@ -132,8 +132,8 @@ static int accept_argument(struct options *options, const struct option_row *row
     return accept_row(options, row);
 }
 
-/* Returns the row of the option that `name`, after "--", takes back: "no-NAME", or its word or
- * letter. NULL: none. */
+/* Returns the row of the option that "--name" cancels: `name` is "no-" and the name, the word or
+ * the letter of that option. NULL: there is none. */
 static const struct option_row *taken_back(const struct options *options, const char *name)
 {
     size_t count = strlen(name);

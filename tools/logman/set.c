@@ -546,7 +546,9 @@ int set_import(const char *name, const char *path, struct set **ret)
     for (; node; node = node->next)
         if (node->type == XML_ELEMENT_NODE && strstr((const char *)node->name, "DataCollector") &&
             !is_element(node, names[(*ret)->kind].collector, false))
-            fprintf(stderr, "logman: %s: line %ld: another collector, %s, is kept but not run\n",
+            fprintf(stderr,
+                    "logman: %s: line %ld: %s is a collector of another kind: it stays in the "
+                    "set, but logman does not run it\n",
                     text_seen(path), xmlGetLineNo(node), text_seen((const char *)node->name));
     return code;
 }

@@ -269,7 +269,7 @@ static int write_file(struct sheet_rows *rows)
     }
     PDH_STATUS status =
         (PDH_STATUS)opl_rows_open(opts->output, opts->format->capture, source->query,
-                                  (const char *const *)paths, count, &rows->file);
+                                  (const char *const *)paths, count, terminal, &rows->file);
     if (status)
         return pdh_complain("relog", opts->output, status);
     int code = print_rows(rows);

@@ -25,10 +25,10 @@ enum { TICK = 1000000, BUSY_MS = 2 };
 
 static struct service {
     char socket[108];
-    const char *state;                   /* the herd's file */
-    int64_t seed, count, since;          /* options for a new herd; since -1: not given */
-    int64_t forward;                     /* ticks before the first client is served */
-    int64_t save_every;                  /* seconds between saves; 0: saves only at the end */
+    const char *state;          /* the herd's file */
+    int64_t seed, count, since; /* options for a new herd; `since` is -1 if it was not given */
+    int64_t forward;            /* ticks before the first client is served */
+    int64_t save_every;         /* seconds between saves; 0: saves only at the end */
     int64_t parameters[HERD_PARAMETERS]; /* values that were given as options; -1: not given */
     struct herd herd;
     int64_t last;   /* when credit was added last */

@@ -81,8 +81,8 @@ static void rewrite(const struct buffer *text, const struct damage *damage, stru
     }
 }
 
-/* Turns the damaged lines into comments. *ret_clean: no damage is left. The caller must repeat the
- * call if a damaged line had continued on the next one. */
+/* Turns the damaged lines into comments, in several passes, because a damaged line may have
+ * continued on the next one. *ret_clean: no damage is left after MOST_PASSES passes at most. */
 static LSTATUS clean(struct buffer *text, bool *ret_changed, bool *ret_clean)
 {
     LSTATUS status = ERROR_SUCCESS;

@@ -658,9 +658,10 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 /* ---- rows that the program computes: opl_rows is a log_writer ---- */
 
 uint32_t opl_rows_open(const char *file, uint32_t type, void *query, const char *const *paths,
-                       size_t count, opl_rows **ret)
+                       size_t count, bool terminal, opl_rows **ret)
 {
-    struct log_header header = {.kind = (enum log_kind)type, .paths = paths, .count = count};
+    struct log_header header = {
+        .kind = (enum log_kind)type, .paths = paths, .count = count, .terminal = terminal};
     if (type != PDH_LOG_TYPE_CSV && type != PDH_LOG_TYPE_TSV)
         return PDH_INVALID_ARGUMENT;
     struct pdh_query *claimed = query_claim(query);

@@ -323,8 +323,9 @@ static const struct option_row rows[] = {
 /* clang-format on */
 
 static const char more[] =
-    "Root, the server's own user and the users in the lists may read; without\n"
-    "lists, the members of the group openperflib. openperflib-winregd(1) describes the lists.\n"
+    "Root and the server's own user may always read. Others must be in the list of users, and\n"
+    "if there are two lists in both; if there is none, in the group openperflib. See\n"
+    "openperflib-winregd(1).\n"
     "\n"
     "Exit codes: 0 the client disconnected, or SIGTERM came; 1 the socket cannot be opened, or\n"
     "the client broke the protocol; 2 usage.\n";
