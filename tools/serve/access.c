@@ -7,12 +7,15 @@
  */
 #include "serve.h"
 
+#include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +30,7 @@ struct secret {
 struct access {
     const char *const *hosts;
     gid_t group;
+    char path[PATH_MAX]; /* where sessions are kept; "": nowhere */
     struct secret links[LINKS_MOST], sessions[SESSIONS_MOST];
 };
 
@@ -37,13 +41,58 @@ static time_t seconds_now(void)
     return now.tv_sec;
 }
 
-struct access *access_new(const char *const *hosts, gid_t group)
+/* ---- sessions outlive this process, in a file of its user alone ---- */
+
+static void load_sessions(struct access *access)
+{
+    int fd = open(access->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat about;
+    struct secret next;
+    long long until;
+    bool own = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+               about.st_uid == geteuid() && !(about.st_mode & 077);
+    FILE *file = own ? fdopen(fd, "r") : NULL;
+    if (!file && fd >= 0)
+        close(fd);
+    for (size_t count = 0; file && count < SESSIONS_MOST;) {
+        if (fscanf(file, "%lld %u %43[A-Za-z0-9_-] ", &until, &next.user, next.text) != 3)
+            break;
+        next.until = until;
+        if (strlen(next.text) == SECRET_SIZE && until <= seconds_now() + SESSION_SECONDS)
+            access->sessions[count++] = next;
+    }
+    if (file)
+        fclose(file);
+}
+
+/* Without it, pages need a new link after a restart: a failure is not worth a message. */
+static void save_sessions(const struct access *access)
+{
+    char path[PATH_MAX + 4];
+    snprintf(path, sizeof path, "%s.new", access->path);
+    unlink(path);
+    int fd = *access->path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!file)
+        return;
+    for (size_t i = 0; i < SESSIONS_MOST; i++)
+        if (*access->sessions[i].text && access->sessions[i].until > seconds_now())
+            fprintf(file, "%lld %u %s\n", (long long)access->sessions[i].until,
+                    access->sessions[i].user, access->sessions[i].text);
+    if (fclose(file) != 0 || rename(path, access->path) != 0)
+        unlink(path);
+}
+
+struct access *access_new(const char *const *hosts, gid_t group, const char *path)
 {
     struct access *access = calloc(1, sizeof *access);
-    if (access) {
-        access->hosts = hosts;
-        access->group = group;
-    }
+    if (!access)
+        return NULL;
+    access->hosts = hosts;
+    access->group = group;
+    if (strlen(path) < sizeof access->path)
+        strcpy(access->path, path);
+    load_sessions(access);
     return access;
 }
 
@@ -130,6 +179,7 @@ bool access_session(struct access *access, const struct request *request,
         return false;
     explicit_bzero(link, sizeof *link);
     memcpy(secret, session->text, SECRET_SIZE + 1);
+    save_sessions(access);
     return true;
 }
 

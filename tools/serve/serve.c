@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -182,9 +183,19 @@ static void add_machines(struct server *server, const struct settings *settings)
     }
 }
 
+/* The file that keeps the sessions: in the folder that systemd gives to the unit, or beside the
+ * socket. */
+static void find_sessions(const char *socket, char path[static PATH_MAX])
+{
+    const char *folder = getenv("RUNTIME_DIRECTORY");
+    const char *begin = folder ? folder : socket, *end = folder ? "/sessions" : ".sessions";
+    if (!begin || snprintf(path, PATH_MAX, "%s%s", begin, end) >= PATH_MAX)
+        *path = '\0';
+}
+
 static int run_server(const struct settings *settings, gid_t group)
 {
-    char own[4096]; /* the default path of the Unix socket */
+    char own[PATH_MAX], sessions[PATH_MAX]; /* own: the default path of the Unix socket */
     bool found = !settings->socket && browser_path(BROWSER_SOCKET, own, sizeof own);
     struct loop loop = {.signals = open_signals()};
     struct server *server = &loop.server;
@@ -193,7 +204,8 @@ static int run_server(const struct settings *settings, gid_t group)
                                           found ? own : settings->socket, !found, group)) {
         snprintf(server->address, sizeof server->address, "http://127.0.0.1:%u/",
                  loop.listeners.port);
-        server->access = access_new(settings->hosts, group);
+        find_sessions(found ? own : settings->socket, sessions);
+        server->access = access_new(settings->hosts, group, sessions);
         add_machines(server, settings);
         server->captures = captures_new();
         server->past = past_new();

@@ -116,8 +116,9 @@ enum { SECRET_SIZE = 43, SESSIONS_MOST = 256, LINKS_MOST = 64 };
 struct access;
 /* `hosts`: names that requests may use in addition to localhost and its addresses, ended by NULL.
  * `group`: its members may get links on the Unix socket, like root and the server's own user;
- * (gid_t)-1: no group. */
-struct access *access_new(const char *const *hosts, gid_t group);
+ * (gid_t)-1: no group. `path`: a file that keeps the sessions over a restart of this process; "":
+ * none. */
+struct access *access_new(const char *const *hosts, gid_t group, const char *path);
 void access_free(struct access *access);
 /* Checks a request's head; returns HTTP_GOOD, or the status of the refusal. Only paths below /api/
  * need a secret. */

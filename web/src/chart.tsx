@@ -71,8 +71,8 @@ const soft = (colour: string) => `${colour}33`;
 const scaled = (values: (number | null)[], scale: number) => (scale === 1 ? values : values.map((value) => (value === null || value === undefined ? value : value * scale)));
 
 function options(lines: Line[], one: boolean, width: number, height: number, axis: { current: Axis | undefined }): uPlot.Options {
-    const style = getComputedStyle(document.body);
-    const ink = style.getPropertyValue("--ink"), grid = style.getPropertyValue("--line");
+    const shade = (name: string) => () => getComputedStyle(document.body).getPropertyValue(name); /* of the present scheme */
+    const ink = shade("--ink"), grid = shade("--line");
     const axisOf = (line: Line) => (one ? "%" : unitOf(line.counter));
     const units = [...new Set(lines.filter((line) => !line.hidden).map(axisOf))];
     return {
@@ -122,6 +122,18 @@ export function Chart({ live, lines, one, axis, height = 320 }: { live: Shown; l
             plot.current.setData(data);
         }
     });
-    useEffect(() => () => plot.current?.destroy(), []);
+    useEffect(() => {
+        const print = (event: Event) => { /* paper is light */
+            document.documentElement.classList.toggle("paper", event.type === "beforeprint");
+            plot.current?.redraw();
+        };
+        addEventListener("beforeprint", print);
+        addEventListener("afterprint", print);
+        return () => {
+            removeEventListener("beforeprint", print);
+            removeEventListener("afterprint", print);
+            plot.current?.destroy();
+        };
+    }, []);
     return <div class="chart" ref={place} role="img" aria-label={t("Chart; the table below has its numbers")} />;
 }

@@ -28,6 +28,19 @@ export interface Series {
 
 const MOST_POINTS = 3900;
 const RETRY_FIRST = 500, RETRY_MOST = 10000;
+const SILENCE_MOST = 15000; /* ms; the server sends something every 10 s */
+const GAP = 2.5, COARSE = 10; /* intervals: without a sample for longer there is a gap; of an average of the server's past */
+
+/** Lists with the same object and instances, one after the other, are one table for the server. */
+function joined(lists: string[]): string[] {
+    const front = (list: string) => list.slice(0, list.split("\n", 1)[0].lastIndexOf("\\"));
+    return lists.reduce<string[]>((found, list) => {
+        const last = found[found.length - 1];
+        if (last !== undefined && front(last) === front(list)) found[found.length - 1] = `${last}\n${list}`;
+        else found.push(list);
+        return found;
+    }, []);
+}
 
 /** What the page knows of the machine at this moment; `listen` is called after each change. */
 export class Live {
@@ -45,12 +58,15 @@ export class Live {
     private retry = RETRY_FIRST;
     private generation = 0;
     private due = 0;
+    private timer: ReturnType<typeof setTimeout> | undefined;
+    private seconds = 1;
+    private kept = false;
 
     constructor(private listen: () => void) {
         document.addEventListener("visibilitychange", this.seen);
     }
 
-    private seen = () => this.restart();
+    private seen = () => this.restart(true);
 
     /** Ends the stream for good. */
     end(): void {
@@ -60,26 +76,32 @@ export class Live {
     }
 
     /** Watches these lists, one for each table: paths in lines, as docs/serve.md describes. */
-    watch(lists: string[], machine = "", _range: [number, number] | null = null): void {
+    watch(wanted: string[], machine = "", _range: [number, number] | null = null): void {
+        const lists = joined(wanted);
         if (lists.join("\n") === this.lists.join("\n") && machine === this.machine) return;
         this.lists = lists;
         this.machine = machine;
         this.restart();
     }
 
-    private restart(): void {
+    /** `keep`: the same lists as before, whose past stays; a gap follows it. */
+    private restart(keep = false): void {
         this.abort?.abort();
         this.abort = null;
         this.generation++;
         if (document.hidden || !this.lists.length) return;
         this.tables = this.lists.map((key) => ({ key, columns: [], rows: [], tick: 0, time: 0, reasons: new Map() }));
-        this.series.clear();
-        this.times = [];
+        if (!keep) {
+            this.series.clear();
+            this.times = [];
+        }
+        this.kept = keep;
         void this.run(this.generation);
     }
 
     private async run(generation: number): Promise<void> {
         this.abort = new AbortController();
+        this.watchdog(generation);
         try {
             const answer = await request(ofMachine("/api/live", this.machine), { method: "POST", body: this.lists.join("\n") + "\n", signal: this.abort.signal });
             this.problem = "";
@@ -88,12 +110,12 @@ export class Live {
         } catch (error) {
             if (generation !== this.generation) return;
             if (error instanceof NoSession) this.noSession = error.message;
-            this.problem = String((error as Error).message || error);
+            this.problem = this.abort?.signal.aborted ? "the server does not answer" : String((error as Error).message || error);
         }
         if (generation !== this.generation || this.noSession !== null) { this.changed(); return; }
         this.state = "lost";
         this.changed();
-        setTimeout(() => { if (generation === this.generation) this.restart(); }, this.retry);
+        setTimeout(() => { if (generation === this.generation) this.restart(true); }, this.retry);
         this.retry = Math.min(this.retry * 2, RETRY_MOST);
     }
 
@@ -103,6 +125,7 @@ export class Live {
         for (;;) {
             const { value, done } = await reader.read();
             if (done || generation !== this.generation) return;
+            this.watchdog(generation);
             text += decoder.decode(value, { stream: true });
             const events = text.split("\n\n");
             text = events.pop()!;
@@ -112,6 +135,12 @@ export class Live {
         }
     }
 
+    /** A network that is gone says nothing: the request ends when nothing has come for too long. */
+    private watchdog(generation: number): void {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => { if (generation === this.generation) this.abort?.abort(); }, SILENCE_MOST);
+    }
+
     protected changed(): void {
         if (this.due) return;
         this.due = requestAnimationFrame(() => { this.due = 0; this.listen(); });
@@ -119,7 +148,7 @@ export class Live {
 
     private take(event: any): void {
         const table = this.tables[event.table];
-        if (event.event === "source") { this.state = event.state; this.why = event.why ?? ""; }
+        if (event.event === "source") { this.seconds = event.seconds; this.state = event.state; this.why = event.why ?? ""; }
         else if (event.event === "columns") table.columns = event.columns;
         else if (event.event === "rows") this.takeRows(table, event);
         else if (event.event === "history") this.takeHistory(table, event);
@@ -149,7 +178,11 @@ export class Live {
     }
 
     private takeHistory(table: Table, event: any): void {
-        const places: number[] = event.times.map((time: number) => this.place(time));
+        if (this.kept && event.times.length) this.forget(event.times[0]);
+        this.kept = false;
+        const coarse = event.histories[0]?.columns[0]?.least.length ?? 0;
+        event.times.forEach((time: number, i: number) => this.place(time, i < coarse ? COARSE : 1));
+        const places: number[] = event.times.map((time: number) => this.times.indexOf(time));
         for (const history of event.histories)
             history.columns.forEach((column: { average: (number | null)[] }, c: number) => {
                 const series = this.find(table, history.name, history.identity[0], table.key.split("\n")[c].slice(1));
@@ -165,11 +198,21 @@ export class Live {
         return series;
     }
 
+    /** Forgets what was kept since this time: the server knows it, too. */
+    private forget(time: number): void {
+        const at = this.times.findIndex((each) => each >= time);
+        if (at < 0) return;
+        this.times.length = at;
+        for (const series of this.series.values()) series.values.length = Math.min(series.values.length, at);
+    }
+
     /** Returns the position of a time, which is new or known; all tables of a sample have the same. */
-    private place(time: number): number {
+    private place(time: number, intervals = 1): number {
         let at = this.times.length;
         while (at > 0 && this.times[at - 1] >= time) at--;
         if (this.times[at] === time) return at;
+        const last = this.times[at - 1], step = this.seconds * 1000 * intervals;
+        if (at > 0 && at === this.times.length && time - last > GAP * step) at = this.place(last + step) + 1; /* without values */
         this.times.splice(at, 0, time);
         for (const series of this.series.values()) series.values.splice(at, 0, null);
         if (this.times.length > MOST_POINTS) {

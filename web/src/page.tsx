@@ -61,8 +61,11 @@ function Page() {
     const [entry, setEntry] = useState<string | null>(null), [help, setHelp] = useState(false);
     const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
     useEffect(() => {
-        const failed = (error: unknown) => setEntry(error instanceof NoSession ? error.message : String(error));
-        request("/api/machine").then(async (answer) => setMachine(await answer.json())).catch(failed);
+        const begin = () => request("/api/machine").then(async (answer) => setMachine(await answer.json())).catch((error) => {
+            if (error instanceof NoSession) setEntry(error.message);
+            else setTimeout(begin, 1000);
+        });
+        void begin();
         const moved = () => setState(readState());
         addEventListener("hashchange", moved);
         return () => removeEventListener("hashchange", moved);

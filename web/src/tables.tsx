@@ -35,7 +35,7 @@ export function DataTable({ fields, rows, first, sort, setSort, filter, caption 
     return (
         <table class="data">
             <caption>{found.length > MOST_ROWS ? t("{} – the first {} of {} rows", caption, MOST_ROWS, found.length) : caption}</caption>
-            <thead><tr>{head("", first, true)}{fields.map((each) => head(each.key, each.title, !!each.text))}</tr></thead>
+            <thead><tr>{first ? head("", first, true) : <td />}{fields.map((each) => head(each.key, each.title, !!each.text))}</tr></thead>
             <tbody>{found.slice(0, MOST_ROWS).map((row) => (
                 <tr key={row.identity}><th scope="row">{row.name || "–"}</th>{fields.map((each) => {
                     const cell = each.cell(row);

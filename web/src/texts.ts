@@ -23,6 +23,7 @@ const TEXTS = {
     "no connection, trying again": ["keine Verbindung, neuer Versuch folgt", "нет связи, будет новая попытка"],
     "a provider does not answer": ["ein Anbieter antwortet nicht", "поставщик не отвечает"],
     "complete": ["vollständig", "прочитано"],
+    "the server does not answer": ["der Server antwortet nicht", "сервер не отвечает"],
     "the server has ended the connection": ["der Server hat die Verbindung beendet", "сервер закрыл соединение"],
     "This page needs a link with a secret, which works once.": ["Diese Seite braucht einen Link mit einem Geheimnis, der einmal gilt.", "Этой странице нужна ссылка с секретом, она действует один раз."],
     "Get one on the machine by {}.": ["Auf dem Rechner gibt ihn {}.", "На машине её даёт {}."],
