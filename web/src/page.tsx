@@ -99,7 +99,7 @@ function Page() {
     });
     const turn = (event: KeyboardEvent) => {
         const step = ({ ArrowRight: 1, ArrowLeft: -1 } as Record<string, number>)[event.key], shown = tabs.findIndex(([view]) => view === state.view);
-        if (!step) return;
+        if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
         event.preventDefault();
         const next = (shown + step + tabs.length) % tabs.length;
         change({ view: tabs[next][0], sort: "", process: "" });
