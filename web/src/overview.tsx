@@ -3,7 +3,8 @@
 
 import { bytes, duration } from "./format";
 import type { Cell, Live, Row } from "./live";
-import { Processes, PROCESS_LISTS } from "./tables";
+import { ProcessList } from "./processes";
+import type { State } from "./state";
 import { decimal, t } from "./texts";
 import { Why } from "./why";
 
@@ -17,7 +18,7 @@ const DISK = list("\\PhysicalDisk(*)", ["% Idle Time", "Disk Read Bytes/sec", "D
 const SPACE = list("\\LogicalDisk(*)", ["% Free Space", "Free Megabytes"]);
 const NETWORK = list("\\Network Interface(*)", ["Bytes Received/sec", "Bytes Sent/sec"]);
 const SYSTEM = list("\\System", ["System Up Time", "Processes", "Threads", "Load Average 1 min", "Load Average 5 min", "Load Average 15 min"]);
-export const OVERVIEW_LISTS = [CPU, PARTS, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM, ...PROCESS_LISTS];
+export const OVERVIEW_LISTS = [CPU, PARTS, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM, "#process"];
 
 const text = (value: Cell | undefined, format: (value: number) => string) => (typeof value === "number" ? format(value) : "–");
 const percent = (value: number) => `${decimal(value.toFixed(1))}\u202f%`;
@@ -31,9 +32,7 @@ function Bar({ value, label }: { value: Cell | undefined; label: string }) {
             <span class="number">{text(value, percent)}</span></div>);
 }
 
-export function Overview({ live, sort, setSort, filter }: {
-    live: Live; sort: string; setSort(sort: string): void; filter: string;
-}) {
+export function Overview({ live, state, machine, change }: { live: Live; state: State; machine: string; change(part: Partial<State>): void }) {
     const rows = (key: string): Row[] => live.tables.find((table) => table.key === key)?.rows ?? [];
     const one = (key: string) => rows(key)[0]?.cells ?? [];
     const named = (key: string) => rows(key).filter((row) => row.name !== "_Total" && !row.name.endsWith(",_Total"));
@@ -61,8 +60,8 @@ export function Overview({ live, sort, setSort, filter }: {
             <section><h2>{t("Network")}</h2>
                 {named(NETWORK).map((row) => <p key={row.identity}>{t("{}: received {} · sent {}", row.name, text(row.cells[0], rate), text(row.cells[1], rate))}</p>)}
             </section>
-            <section class="wide"><Why tables={live.tables.filter((table) => !PROCESS_LISTS.includes(table.key))} /></section>
-            <section class="wide"><Processes live={live} most={15} sort={sort} setSort={setSort} filter={filter} /></section>
+            <section class="wide"><Why tables={live.tables.filter((table) => table.key !== "#process")} /></section>
+            <section class="wide"><ProcessList live={live} state={state} machine={machine} change={(part) => change(part.process ? { ...part, view: "processes" } : part)} most={15} /></section>
         </div>
     );
 }

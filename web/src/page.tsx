@@ -145,7 +145,7 @@ function Page() {
                     ? <Comparison captures={sources.shown} filter={state.filter} add={add} />
                     : <p class="note">{t("reading…")}</p>)}
                 {state.view === "machines" && machine && <Machines names={machine.machines} choose={(name) => change({ machine: name, view: "overview" })} />}
-                {state.view === "overview" && <Overview {...table} />}
+                {state.view === "overview" && <Overview live={live} state={state} machine={state.machine || (machine?.name ?? "")} change={change} />}
                 {state.view === "processes" && (state.process
                     ? <ProcessDetails live={live} state={state} change={change} />
                     : <ProcessList live={live} state={state} machine={state.machine || (machine?.name ?? "")} change={change} />)}

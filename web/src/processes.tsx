@@ -98,9 +98,10 @@ function nameOf(line: ProcessLine, group: string, machine: string): string {
     return group === "container" ? line.name.replace(/\\x([0-9a-f]{2})/g, (_, code) => String.fromCharCode(parseInt(code, 16))) : line.name;
 }
 
-export function ProcessList({ live, state, machine, change }: { live: Live; state: State; machine: string; change(part: Partial<State>): void }) {
+/** `most`: only so many lines, those first in the order, and no choice of groups. */
+export function ProcessList({ live, state, machine, change, most }: { live: Live; state: State; machine: string; change(part: Partial<State>): void; most?: number }) {
     const [folded, setFolded] = useState(new Set<string>());
-    const group = state.group || "process", single = group === "process", tree = single && state.tree;
+    const group = (!most && state.group) || "process", single = group === "process", tree = single && !most && state.tree;
     const table = live.tables.find((each) => each.key === `#${group}`), lines = table?.lines ?? [];
     const sort = state.sort || (tree ? "pid" : "-cpu"), down = sort.startsWith("-"), id = down ? sort.slice(1) : sort;
     const keep = filterOf(state.filter);
@@ -120,19 +121,19 @@ export function ProcessList({ live, state, machine, change }: { live: Live; stat
     const head = (column: string, title: Text, text: boolean) => (
         <th key={column} scope="col" class={text ? "" : "number"} aria-sort={id === column ? (down ? "descending" : "ascending") : undefined}>
             <button onClick={() => change({ sort: id === column ? (down ? column : `-${column}`) : text || column === "pid" ? column : `-${column}` })}>{t(title)}</button></th>);
-    const count = nodes.filter((node) => node.line.members).length;
+    const count = nodes.filter((node) => node.line.members).length, limit = most ?? MOST_ROWS;
     return (
         <section>
-            <div class="toolbar">
+            {!most && <div class="toolbar">
                 <label>{t("Processes")} <select value={group} onChange={(event) => change({ group: event.currentTarget.value, sort: "" })}>
                     {GROUPS.map(([value, title]) => <option key={value} value={value}>{t(title)}</option>)}</select></label>
                 {single && <label><input type="checkbox" checked={state.tree} onChange={() => change({ tree: !state.tree, sort: "" })} /> {t("Tree of parents")}</label>}
-            </div>
+            </div>}
             <div class="scroll">
                 <table class="data">
-                    <caption>{t("{} lines", count)}{nodes.length > MOST_ROWS ? `, ${t("the first {} are shown", MOST_ROWS)}` : ""}</caption>
+                    <caption>{most ? t("Busiest processes") : t("{} lines", count)}{!most && nodes.length > limit ? `, ${t("the first {} are shown", limit)}` : ""}</caption>
                     <thead><tr>{head("name", "Name", true)}{columns.map((each) => head(each.id, each.title, false))}{texts.map((each) => head(each.id, each.title, true))}</tr></thead>
-                    <tbody>{nodes.slice(0, MOST_ROWS).map(({ line, depth, children }) => (
+                    <tbody>{nodes.slice(0, limit).map(({ line, depth, children }) => (
                         <tr key={line.identity}>
                             <th scope="row" style={depth ? { paddingLeft: `${0.5 + depth}rem` } : {}}>
                                 {tree && children.length > 0 && <button aria-expanded={!folded.has(line.identity)} aria-label={t("Processes below {}", line.name)} onClick={() => fold(line.identity)}>{folded.has(line.identity) ? "▸" : "▾"}</button>}

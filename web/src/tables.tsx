@@ -69,30 +69,3 @@ export function Report({ live, object, sort, setSort, filter }: {
             <Why tables={live.tables} /></div>
         : <p class="note">{why ?? t("No values yet.")}</p>;
 }
-
-const PROCESS = ["ID Process", "% Processor Time", "Working Set - Private", "Disk Read Bytes/sec", "Disk Write Bytes/sec", "Thread Count", "Elapsed Time"];
-const DETAILS = ["User", "State", "Unit", "Command Line"];
-export const PROCESS_LISTS = [
-    PROCESS.map((name) => `\\Process V2(*)\\${name}`).join("\n"),
-    DETAILS.map((name) => `@\\Process Details(*)\\${name}`).join("\n"),
-];
-
-export function Processes({ live, most, sort, setSort, filter }: {
-    live: Live; most?: number; sort: string; setSort(sort: string): void; filter: string;
-}) {
-    const [numbers, texts] = PROCESS_LISTS.map((key) => live.tables.find((table) => table.key === key));
-    const [all, setAll] = useState(false);
-    const details = new Map(texts?.rows.map((row) => [row.name, row.cells]));
-    const fields: Field[] = [
-        ...PROCESS.map((name, i) => ({ key: name, title: titleOf(name), counter: numbers?.columns[i], cell: (row: Row) => row.cells[i] })),
-        ...DETAILS.map((name, i) => ({ key: name, title: titleOf(name), text: true, cell: (row: Row) => details.get(row.name)?.[i] ?? null })),
-    ];
-    let rows = (numbers?.rows ?? []).filter((row) => !/^(_Total|Idle)(:|$)/.test(row.name));
-    if (most && !all) rows = rows.sort((left, right) => Number(right.cells[1] ?? 0) - Number(left.cells[1] ?? 0)).slice(0, most);
-    return (
-        <section>
-            <DataTable fields={fields} rows={rows} first={t("Name")} sort={sort || "-% Processor Time"} setSort={setSort} filter={filter} caption={most ? t("Busiest processes") : t("Processes")} />
-            {most && !all && <button onClick={() => setAll(true)}>{t("Show all")}</button>}
-        </section>
-    );
-}

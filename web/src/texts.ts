@@ -206,7 +206,6 @@ const TEXTS = {
     "No values yet.": ["Noch keine Werte.", "Значений пока нет."],
     "Name": ["Name", "Имя"],
     "Busiest processes": ["Prozesse mit der größten Last", "Самые занятые процессы"],
-    "Show all": ["Alle zeigen", "Показать все"],
 
     /* overview.tsx */
     "Processors": ["Prozessoren", "Процессоры"],
