@@ -127,7 +127,7 @@ static void the_catalogue_reads_instances_anew(void **state)
 {
     size_t at;
     frozen_process(41, "elder", 1, 100);
-    struct catalogue *catalogue = catalogue_new(NULL, NULL);
+    struct catalogue *catalogue = catalogue_new(NULL, NULL, 0);
     const struct catalogue_object *object = find_process(catalogue, &at);
     assert_true(has_instance(object, "elder"));
     assert_false(object->single);

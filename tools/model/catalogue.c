@@ -37,6 +37,8 @@ struct catalogue {
     size_t count, ready, listed;
     bool threaded, stop, ended;
     struct watch *watches; /* one for each object */
+    LONGLONG time;         /* `files` is a set, shown at this local time; 0: it is no set */
+    char *paths;           /* of the set's counters */
     struct view_names names;
 };
 
@@ -109,9 +111,24 @@ static void describe(struct catalogue *catalogue, const struct catalogue_object 
     PdhRemoveCounter(handle);
 }
 
-static PDH_STATUS read_lists(const struct catalogue *catalogue, struct catalogue_object *object)
+static PDH_STATUS list_instances(struct catalogue_object *object, PDH_STATUS status)
+{
+    object->instances = calloc(list_count(object->instance_list) + 1, sizeof *object->instances);
+    for (char *at = object->instance_list; object->instances && *at; at += strlen(at) + 1)
+        object->instances[object->instance_count++] = at;
+    return status;
+}
+
+static PDH_STATUS read_lists(struct catalogue *catalogue, struct catalogue_object *object)
 {
     DWORD counters = 0, instances = 0;
+    pthread_mutex_lock(&catalogue->mutex);
+    LONGLONG time = catalogue->time;
+    pthread_mutex_unlock(&catalogue->mutex);
+    if (time)
+        return list_instances(object, recorded_lists(catalogue->paths, catalogue->files, time,
+                                                     object->name, &object->counter_list,
+                                                     &object->instance_list, &object->single));
     PDH_STATUS status =
         PdhEnumObjectItemsA(catalogue->files, catalogue->machine, object->name, NULL, &counters,
                             NULL, &instances, PERF_DETAIL_WIZARD, 0);
@@ -127,10 +144,7 @@ static PDH_STATUS read_lists(const struct catalogue *catalogue, struct catalogue
                                  object->counter_list, &counters, object->instance_list, &instances,
                                  PERF_DETAIL_WIZARD, 0);
     object->single = instances == 0;
-    object->instances = calloc(list_count(object->instance_list) + 1, sizeof *object->instances);
-    for (char *at = object->instance_list; object->instances && *at; at += strlen(at) + 1)
-        object->instances[object->instance_count++] = at;
-    return status;
+    return list_instances(object, status);
 }
 
 static void items_free(struct catalogue_object *object)
@@ -194,6 +208,7 @@ static void renew(struct catalogue *catalogue, size_t at)
 {
     struct catalogue_object of = catalogue->objects[at], news = {0};
     double begun = model_now();
+    LONGLONG time = catalogue->time;
     pthread_mutex_unlock(&catalogue->mutex);
     read_instances(catalogue, &of, &news);
     pthread_mutex_lock(&catalogue->mutex);
@@ -201,6 +216,8 @@ static void renew(struct catalogue *catalogue, size_t at)
     catalogue->watches[at].news = news;
     double now = model_now();
     catalogue->watches[at].due = now + fmax(WATCH_SECONDS, (now - begun) * WATCH_SHARE);
+    if (catalogue->time != time) /* the user went to another time meanwhile */
+        catalogue->watches[at].due = 0;
 }
 
 static int compare_objects(const void *left, const void *right)
@@ -209,9 +226,13 @@ static int compare_objects(const void *left, const void *right)
     return strcasecmp(l->name, r->name);
 }
 
-static char *read_objects(const struct catalogue *catalogue)
+static char *read_objects(struct catalogue *catalogue)
 {
     DWORD size = 0;
+    if (catalogue->time) {
+        catalogue->paths = recorded_paths(catalogue->files);
+        return recorded_objects(catalogue->paths);
+    }
     PDH_STATUS status = PdhEnumObjectsA(catalogue->files, catalogue->machine, NULL, &size,
                                         PERF_DETAIL_WIZARD, TRUE);
     char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
@@ -337,6 +358,7 @@ static void release(struct catalogue *catalogue)
     pthread_mutex_destroy(&catalogue->mutex);
     free(catalogue->machine);
     free(catalogue->files);
+    free(catalogue->paths);
     free(catalogue);
 }
 
@@ -356,11 +378,12 @@ static struct catalogue *catalogue_make(const char *machine, const char *files)
     return catalogue;
 }
 
-struct catalogue *catalogue_new(const char *machine, const char *files)
+struct catalogue *catalogue_new(const char *machine, const char *files, int64_t time)
 {
     struct catalogue *catalogue = catalogue_make(machine, files);
     if (!catalogue)
         return NULL;
+    catalogue->time = time ? local_of_utc(time) : 0;
     catalogue->threaded = pthread_create(&catalogue->thread, NULL, catalogue_run, catalogue) == 0;
     if (catalogue->threaded)
         return catalogue;
@@ -460,6 +483,16 @@ static bool take_news(struct catalogue_object *object, struct catalogue_object *
     }
     *news = old;
     return true;
+}
+
+void catalogue_go(struct catalogue *catalogue, int64_t time)
+{
+    LONGLONG local = local_of_utc(time);
+    pthread_mutex_lock(&catalogue->mutex);
+    for (size_t i = 0; local != catalogue->time && i < catalogue->ready; i++)
+        catalogue->watches[i].due = 0;
+    catalogue->time = local;
+    pthread_mutex_unlock(&catalogue->mutex);
 }
 
 bool catalogue_watch(struct catalogue *catalogue, size_t at)

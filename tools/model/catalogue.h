@@ -29,9 +29,12 @@ struct catalogue_object {
     char *counter_list, *instance_list;
 };
 struct catalogue;
-/* Makes a catalogue and starts reading; `machine` and `files` NULL: this machine. Returns NULL if
- * there is no memory or no thread. */
-struct catalogue *catalogue_new(const char *machine, const char *files);
+/* Makes a catalogue and starts reading; `machine` and `files` NULL: this machine. `time`, UTC: the
+ * instances are those that the set `files` has at this time; 0: it is no set. Returns NULL if there
+ * is no memory or no thread. */
+struct catalogue *catalogue_new(const char *machine, const char *files, int64_t time);
+/* Goes to another time of the set. */
+void catalogue_go(struct catalogue *catalogue, int64_t time);
 /* Makes a catalogue of one object, which is read before this returns. `name` is in any case and
  * language, or a number. Returns NULL after a failure, whose status is in *ret_status. */
 struct catalogue *catalogue_find(const char *machine, const char *files, const char *name,

@@ -125,7 +125,9 @@ struct sampler {
     char *loss;
     char *unshown; /* lines about data that the last reading to the end did not show */
     PDH_STATUS damage;
-    int damaged; /* number of damaged places in the capture in this reading */
+    int damaged;              /* number of damaged places in the capture in this reading */
+    uint64_t end;             /* of a capture: the number of samples that all tables have */
+    struct timespec modified; /* when the capture was last written, as is_written has seen it */
     struct items values, ids, starts;
 };
 enum { SECOND = 10000000 };
@@ -147,13 +149,16 @@ struct frame *empty_frame(struct source *source, PDH_STATUS status, bool complet
 bool hand_over(struct source *source, struct frame *frame);
 /* Makes the list of the tables to sample, not of resting or removed ones. True: some were added. */
 bool take_changes(struct sampler *sampler);
+/* True if tables were added or removed, the user goes to another time, or the sampler must end. */
+bool is_changed(struct source *source);
 /* Waits until `due` or until something changes; for a paused machine, until the pause ends; for a
- * capture, only for a change. False: the sampler must end. */
+ * set at one time, only for a change. False: the sampler must end. */
 bool wait_until(struct source *source, double due);
 /* After a failed call of PDH: keeps the texts about what PDH could not read or show. */
 void note_loss(struct sampler *sampler, PDH_STATUS status);
-/* Returns the counters of the table's columns. */
-PDH_HCOUNTER const *counter_handles(const struct spec *spec);
+/* Takes the texts of a machine that are due, or those of a capture's last sample, in a frame of
+ * their own, because the numbers must not wait for them. NULL: there are none, or no memory. */
+struct frame *take_texts(struct sampler *sampler, struct spec **specs, size_t count);
 /* ---- moment.c: a set at one time ---- */
 void run_moment(struct sampler *sampler);
 
@@ -173,6 +178,14 @@ bool sample_texts(const struct source *source, struct spec *spec, struct table_s
 bool recorded_texts(struct spec *spec, PDH_HCOUNTER const *counters, struct table_sample *sample);
 void frame_free(struct frame *frame);
 void table_sample_free(struct table_sample *sample);
+
+/* ---- recorded.c: lists of a set for the catalogue, to be freed; NULL: no memory ---- */
+/* Returns the paths of the set's counters, with "*" for the instances that samples have. */
+char *recorded_paths(const char *set);
+char *recorded_objects(const char *paths);
+/* Returns the counters of the object, and its instances at a local time. */
+PDH_STATUS recorded_lists(const char *paths, const char *set, LONGLONG time, const char *object,
+                          char **ret_counters, char **ret_instances, bool *ret_single);
 
 /* ---- histories ---- */
 

@@ -240,21 +240,8 @@ static bool show_gap(struct view *view)
 static bool show_texts(struct view *view)
 {
     struct sampler *sampler = view->sampler;
-    struct frame *frame = calloc(1, sizeof *frame + sampler->count * sizeof *frame->tables);
-    bool good = frame;
-    for (size_t i = 0; good && i < sampler->count; i++)
-        if (sampler->specs[i]->text && sampler->specs[i]->counters)
-            good = recorded_texts(sampler->specs[i], counter_handles(sampler->specs[i]),
-                                  &frame->tables[frame->count++]);
-    if (good) {
-        frame->source = view->source;
-        frame->tick = sampler->tick;
-        frame->texts = true;
-        return hand_over(view->source, frame);
-    }
-    if (frame)
-        frame_free(frame);
-    return true;
+    struct frame *frame = take_texts(sampler, sampler->specs, sampler->count);
+    return !frame || hand_over(view->source, frame);
 }
 
 static bool show(struct view *view, const struct moment *crossed)
@@ -286,14 +273,6 @@ static bool show(struct view *view, const struct moment *crossed)
 }
 
 /* ---- going to another time ---- */
-
-static bool is_interrupted(struct source *source)
-{
-    pthread_mutex_lock(&source->mutex);
-    bool interrupted = source->changed || source->stop;
-    pthread_mutex_unlock(&source->mutex);
-    return interrupted;
-}
 
 /* Goes to the next sample (`by` above 0) or the previous one; *ret is what is between them. False:
  * there is no such sample. */
@@ -336,7 +315,7 @@ static void go_to_gap(struct view *view, struct moment *ret)
     bool first = true;
     double up = NAN;
     ret->kind = MOMENT_NO_GAP;
-    for (bool good = first_sample(view, before, 0, &found); good && !is_interrupted(view->source);
+    for (bool good = first_sample(view, before, 0, &found); good && !is_changed(view->source);
          good = next_sample(view, &found)) {
         double now = up_time(view);
         back = found < before && (!back || found < back) ? found : back;
@@ -390,7 +369,7 @@ static void go_to_birth(struct view *view, struct moment *ret)
         return;
     bool good = first_sample(view, view->sample ? view->sample : view->time, 0, &found),
          born = false;
-    for (bool any = false; good && !born && !is_interrupted(view->source);
+    for (bool any = false; good && !born && !is_changed(view->source);
          good = born || next_sample(view, &found)) {
         void *now = NULL;
         if (!items_read_raw(&view->sampler->values, names) || !view->sampler->values.count)

@@ -17,10 +17,19 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { NANOSECONDS = 1000000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
+enum {
+    NANOSECONDS = 1000000000,
+    MOST_WAITING = 64,
+    CAPTURE_PLACES = 1 << 16,
+    /* how often a capture is read again while it is being recorded; that takes at most
+     * 1 / FOLLOW_SHARE of the time */
+    FOLLOW_SECONDS = 1,
+    FOLLOW_SHARE = 20
+};
 static const int64_t unix_epoch = 11644473600; /* 1970-01-01 in seconds since 1601 */
 static const double least = 0.05, soon = 0.2, retry_first = 5, retry_last = 300;
 
@@ -250,11 +259,6 @@ struct counters *counters_new(size_t columns)
         return NULL;
     }
     return counters;
-}
-
-PDH_HCOUNTER const *counter_handles(const struct spec *spec)
-{
-    return spec->counters->handles;
 }
 
 /* ---- one sample ---- */
@@ -613,15 +617,17 @@ struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t 
     return frame;
 }
 
-/* Takes the texts that are due, in a frame of their own, because the numbers must not wait for
- * them. NULL: there are none, or no memory. */
-static struct frame *take_texts(struct sampler *sampler)
+struct frame *take_texts(struct sampler *sampler, struct spec **specs, size_t count)
 {
-    struct frame *frame = calloc(1, sizeof *frame + sampler->count * sizeof *frame->tables);
-    bool good = frame;
-    for (size_t i = 0; good && i < sampler->count; i++)
-        if (sampler->specs[i]->text && texts_due(sampler->source, sampler->specs[i]))
-            good = sample_texts(sampler->source, sampler->specs[i], &frame->tables[frame->count++]);
+    struct frame *frame = calloc(1, sizeof *frame + count * sizeof *frame->tables);
+    bool good = frame, recorded = sampler->source->capture;
+    for (size_t i = 0; good && i < count; i++) {
+        struct spec *spec = specs[i];
+        if (spec->text && recorded && spec->counters)
+            good = recorded_texts(spec, spec->counters->handles, &frame->tables[frame->count++]);
+        else if (spec->text && !recorded && texts_due(sampler->source, spec))
+            good = sample_texts(sampler->source, spec, &frame->tables[frame->count++]);
+    }
     if (good && frame->count) {
         frame->source = sampler->source;
         frame->tick = sampler->tick;
@@ -715,7 +721,7 @@ bool take_changes(struct sampler *sampler)
 bool wait_until(struct source *source, double due)
 {
     pthread_mutex_lock(&source->mutex);
-    bool untimed = source->capture;
+    bool untimed = source->at;
     double seconds = untimed ? 0 : due - model_now();
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -793,7 +799,8 @@ static bool sample_machine(struct sampler *sampler)
         return false;
     note_begun(sampler->source, model_now());
     /* texts begin after the second sample, so that they do not delay the first rates */
-    frame = failed || sampler->tick < 2 ? NULL : take_texts(sampler);
+    frame =
+        failed || sampler->tick < 2 ? NULL : take_texts(sampler, sampler->specs, sampler->count);
     return frame ? hand_over(sampler->source, frame) : note_begun(sampler->source, 0);
 }
 
@@ -835,7 +842,7 @@ static void end_with(struct source *source, PDH_STATUS status)
 }
 
 /* Counts the samples of a capture, from which follows how many ticks share a place in a series. */
-static bool measure_capture(struct source *source)
+static bool measure_capture(struct source *source, bool may_grow)
 {
     DWORD entries, size = sizeof(PDH_TIME_INFO);
     PDH_TIME_INFO info = {0};
@@ -843,8 +850,18 @@ static bool measure_capture(struct source *source)
     size_t samples = status ? 0 : info.SampleCount;
     source->step = (uint32_t)(samples / CAPTURE_PLACES + 1);
     source->time_count = samples / source->step + 2;
+    if (may_grow)
+        source->time_count = 2 * CAPTURE_PLACES;
     source->times = calloc(source->time_count, sizeof *source->times);
     return source->times;
+}
+
+bool is_changed(struct source *source)
+{
+    pthread_mutex_lock(&source->mutex);
+    bool changed = source->changed || source->stop;
+    pthread_mutex_unlock(&source->mutex);
+    return changed;
 }
 
 static bool was_removed(struct source *source, const struct spec *spec)
@@ -922,6 +939,20 @@ static void add_others(struct sampler *sampler)
             add_path(sampler, sampler->specs[i]->found[c].path, &handle);
 }
 
+/* Hands over the last frame of a table (may be NULL), unless that is no error, and the texts of the
+ * last sample. False: the sampler must end. */
+static bool hand_over_end(struct sampler *sampler, struct spec *spec, struct frame *end)
+{
+    bool go_on = true;
+    if (end && is_end(sampler, (DWORD)end->status))
+        frame_free(end);
+    else if (end)
+        go_on = hand_over(sampler->source, end);
+    sampler->end = sampler->tick < sampler->end ? sampler->tick : sampler->end;
+    struct frame *texts = go_on && sampler->tick ? take_texts(sampler, &spec, 1) : NULL;
+    return texts ? hand_over(sampler->source, texts) : go_on;
+}
+
 /* Reads the capture once, for one table. False: the sampler must end. */
 static bool read_capture(struct sampler *sampler, struct spec *spec)
 {
@@ -947,10 +978,7 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
         frame = NULL;
         sampler->sampled = true;
     }
-    if (frame && is_end(sampler, (DWORD)frame->status))
-        frame_free(frame);
-    else if (frame)
-        go_on = hand_over(source, frame);
+    go_on = go_on && hand_over_end(sampler, spec, frame);
     if (spec->counters)
         remove_counters(spec);
     if (!status)
@@ -958,10 +986,96 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
     return go_on;
 }
 
+/* Hands over that the capture was read to its end. False: the sampler must end. */
+static bool end_reading(struct sampler *sampler)
+{
+    struct frame *frame =
+        sampler->count ? empty_frame(sampler->source, sampler->damage, true) : NULL;
+    if (!frame)
+        return true;
+    add_loss(&frame->loss, sampler->loss);
+    add_loss(&frame->loss, sampler->unshown);
+    return hand_over(sampler->source, frame);
+}
+
+/* ---- a capture that is being recorded ---- */
+
+/* True if the capture is a file that was written to since this was called last. */
+static bool is_written(struct sampler *sampler)
+{
+    struct stat about = {0};
+    struct timespec before = sampler->modified;
+    if (stat(sampler->source->name, &about) == 0)
+        sampler->modified = about.st_mtim;
+    return sampler->modified.tv_sec != before.tv_sec || sampler->modified.tv_nsec != before.tv_nsec;
+}
+
+/* Adds the counters of all tables, and goes to the last sample that all tables have. */
+static void go_to_end(struct sampler *sampler)
+{
+    LONGLONG time;
+    PDH_STATUS status = 0;
+    for (size_t i = 0; i < sampler->count; i++) {
+        sampler->specs[i]->counters = counters_new(sampler->specs[i]->column_count);
+        if (sampler->specs[i]->counters)
+            add_counters(sampler, sampler->specs[i]);
+    }
+    for (sampler->tick = 0; sampler->tick < sampler->end; sampler->tick += !status) {
+        status = PdhCollectQueryDataWithTime(sampler->query, &time);
+        if (status && (DWORD)status != PDH_BINARY_LOG_CORRUPT)
+            break;
+    }
+}
+
+/* Hands over the samples that were written since. False: the sampler must end. */
+static bool take_new(struct sampler *sampler)
+{
+    struct frame *frame = NULL;
+    bool go_on = true;
+    while (go_on && (frame = sample_frame(sampler, sampler->specs, sampler->count)) &&
+           !frame->status)
+        go_on = hand_over(sampler->source, frame);
+    if (go_on && frame)
+        frame_free(frame);
+    if (!go_on || sampler->tick <= sampler->end)
+        return go_on;
+    sampler->end = sampler->tick;
+    frame = take_texts(sampler, sampler->specs, sampler->count);
+    return (!frame || hand_over(sampler->source, frame)) && end_reading(sampler);
+}
+
+/* Waits until tables are added or removed; meanwhile hands over what is written to the capture, which
+ * is opened again for that: a query that was at the end of a BLG does not go on. False: the sampler
+ * must end. */
+static bool follow(struct sampler *sampler)
+{
+    double due = model_now() + FOLLOW_SECONDS;
+    while (wait_until(sampler->source, due)) {
+        if (is_changed(sampler->source))
+            return true;
+        double begun = model_now();
+        if (sampler->count && is_written(sampler) &&
+            !PdhOpenQueryA(sampler->source->name, 0, &sampler->query)) {
+            go_to_end(sampler);
+            bool go_on = take_new(sampler);
+            for (size_t i = 0; i < sampler->count; i++)
+                if (sampler->specs[i]->counters)
+                    remove_counters(sampler->specs[i]);
+            PdhCloseQuery(sampler->query);
+            if (!go_on)
+                return false;
+        }
+        due = model_now() + fmax(FOLLOW_SECONDS, (model_now() - begun) * FOLLOW_SHARE);
+    }
+    return false;
+}
+
 static void run_capture(struct sampler *sampler)
 {
+    sampler->end = UINT64_MAX;
+    bool is_file = is_written(sampler);
     add_loss(&sampler->loss, sampler->source->loss);
-    if (!measure_capture(sampler->source)) {
+    if (!measure_capture(sampler->source, is_file)) {
         end_with(sampler->source, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         return;
     }
@@ -973,15 +1087,9 @@ static void run_capture(struct sampler *sampler)
                 if (!read_capture(sampler, sampler->specs[i]))
                     return;
             }
-        struct frame *frame =
-            sampler->count ? empty_frame(sampler->source, sampler->damage, true) : NULL;
-        if (frame) {
-            add_loss(&frame->loss, sampler->loss);
-            add_loss(&frame->loss, sampler->unshown);
-        }
-        if (frame && !hand_over(sampler->source, frame))
+        if (!end_reading(sampler))
             return;
-    } while (wait_until(sampler->source, 0));
+    } while (follow(sampler));
 }
 
 static void wait_for_release(struct source *source)

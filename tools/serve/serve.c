@@ -179,7 +179,7 @@ static void add_machines(struct server *server, const struct settings *settings)
     for (size_t i = 0; i < server->machine_count; i++) {
         const char *name = settings->machines[i];
         server->machines[i] =
-            (struct machine){name, live_new(name, settings->seconds), catalogue_new(name, NULL)};
+            (struct machine){name, live_new(name, settings->seconds), catalogue_new(name, NULL, 0)};
     }
 }
 

@@ -110,6 +110,12 @@ static PDH_STATUS take_info(struct expand_search *search, const struct log_colum
 
 static PDH_STATUS add_open(struct expand_search *search, const struct log_column *column)
 {
+    /* the column's path is wanted as it is, so no samples need to be read */
+    if (search->open && column->kind == LOG_ARRAY && path_has_any_instance(search->path)) {
+        if (name_fits(search->path->counter, column->counter))
+            add_path(search, column, column->counter, &(struct instance_info){.name = "*"});
+        return 0;
+    }
     PDH_STATUS status = take_info(search, column);
     if (status)
         return status;

@@ -39,7 +39,9 @@ struct line {
     struct span span; /* summary of the values in the ticks that are shown */
     double duration;  /* seconds from the first to the last of these ticks; NaN: unknown */
     size_t row;       /* row of the instance in the newest sample; (size_t)-1: it has ended */
-    size_t number;    /* place in the order in which lines were added; it determines the colour */
+    /* place in the order in which lines were added, which determines the colour; before the lines
+     * are sorted: that of its table */
+    size_t number;
 };
 
 /* Identifies a line of the chart: an instance of a counter. The user can hide single lines. */
@@ -162,8 +164,8 @@ static void span_of(const struct chart *chart, const struct table *table,
 static int compare_lines(const void *left, const void *right)
 {
     const struct line *l = left, *r = right;
-    if (l->table != r->table)
-        return (l->table->id > r->table->id) - (l->table->id < r->table->id);
+    if (l->number != r->number)
+        return (l->number > r->number) - (l->number < r->number);
     if (l->history->born != r->history->born)
         return l->history->born > r->history->born ? 1 : -1;
     int order = strcmp(l->history->name, r->history->name);
@@ -314,9 +316,7 @@ static const struct history **visible_histories(struct chart *chart, const struc
 static const struct table *find_table(struct chart *chart, size_t at)
 {
     const struct table *table = model_table(chart->model, chart->tables[at]);
-    struct model_source source;
-    model_source(chart->model, table->source, &source);
-    if (source.capture || (table->columns[0].type & 0xc00) != PERF_TYPE_TEXT)
+    if (table->text || (table->columns[0].type & 0xc00) != PERF_TYPE_TEXT)
         return table;
     const char *path = table->columns[0].path;
     unsigned texts = model_add_texts(chart->model, table->source, &path, 1);
@@ -327,18 +327,23 @@ static const struct table *find_table(struct chart *chart, size_t at)
     return model_table(chart->model, texts);
 }
 
-/* Adds lines for the texts of a table. */
+/* Adds lines for the texts of a table; one for a table of a capture that has none. */
 static void find_texts(struct chart *chart, const struct table *table)
 {
-    for (size_t r = 0; r < table->row_count && chart->count < LINES_MOST; r++) {
+    static const struct row none = {.name = ""};
+    struct model_source source;
+    model_source(chart->model, table->source, &source);
+    size_t count = !table->row_count && table->tick && source.capture ? 1 : table->row_count;
+    for (size_t r = 0; r < count && chart->count < LINES_MOST; r++) {
         struct history *history = &chart->texts[chart->count];
-        if (is_hidden(chart, table->id, table->rows[r].identity))
+        const struct row *row = table->row_count ? &table->rows[r] : &none;
+        if (is_hidden(chart, table->id, row->identity))
             continue;
-        *history = (struct history){
-            .name = (char *)table->rows[r].name, .identity = table->rows[r].identity, .number = r};
+        *history =
+            (struct history){.name = (char *)row->name, .identity = row->identity, .number = r};
         chart->lines[chart->count++] = (struct line){
             .table = table,
-            .text = table->texts[r] ? table->texts[r] : "-",
+            .text = table->row_count && table->texts[r] ? table->texts[r] : "-",
             .history = history,
             .row = r,
             .span = {NAN, NAN, NAN, NAN},
@@ -371,8 +376,10 @@ static void find_lines(struct chart *chart)
             span_of(chart, table, all[i], chart->from, chart->to, &line->span);
             most = fmax(most, fmax(fabs(line->span.most), fabs(line->span.least)));
         }
-        for (size_t i = first; i < chart->count; i++) /* lines of one counter have one scale */
+        for (size_t i = first; i < chart->count; i++) { /* lines of one counter have one scale */
             chart->lines[i].scale = model_scale(table->columns[0].default_scale, most);
+            chart->lines[i].number = t;
+        }
         free(all);
     }
     sort_lines(chart);

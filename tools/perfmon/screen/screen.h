@@ -295,8 +295,11 @@ bool chart_path(const struct chart *chart, size_t at, char *ret, size_t capacity
 void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last);
 bool chart_key(struct chart *chart, int key, struct window *window);
 
-/* Makes the tree of a machine or a capture. `machine` and `files` NULL: this machine. */
-struct tree *tree_new(const char *machine, const char *files);
+/* Makes the tree of a machine or a capture. `machine` and `files` NULL: this machine. `time`: that
+ * of the set `files`; 0: it is no set. */
+struct tree *tree_new(const char *machine, const char *files, int64_t time);
+/* Goes to another time of the set. */
+void tree_go(struct tree *tree, int64_t time);
 void tree_free(struct tree *tree);
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last);
 bool tree_key(struct tree *tree, int key, struct window *window);

@@ -31,17 +31,22 @@ struct tree {
     struct field filter;
 };
 
-struct tree *tree_new(const char *machine, const char *files)
+struct tree *tree_new(const char *machine, const char *files, int64_t time)
 {
     struct tree *tree = calloc(1, sizeof *tree);
     if (!tree)
         return NULL;
     *tree = (struct tree){.open_object = NOTHING, .open_counter = NOTHING};
-    tree->catalogue = catalogue_new(machine, files);
+    tree->catalogue = catalogue_new(machine, files, time);
     if (tree->catalogue)
         return tree;
     free(tree);
     return NULL;
+}
+
+void tree_go(struct tree *tree, int64_t time)
+{
+    catalogue_go(tree->catalogue, time);
 }
 
 void tree_free(struct tree *tree)

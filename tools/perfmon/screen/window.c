@@ -350,6 +350,16 @@ static void draw_settings(struct window *window, struct canvas *canvas, int last
     settings_draw(&window->settings, &settings, canvas, 1, last);
 }
 
+/* Draws the tree; that of a set has the instances of the time that is shown. */
+static void draw_tree(const struct window *window, struct canvas *canvas, int last)
+{
+    struct model_source source;
+    model_source(window->model, window->now->source, &source);
+    if (window->now->at && source.state == MODEL_COMPLETE)
+        tree_go(window->now->tree, source.time);
+    tree_draw(window->now->tree, canvas, 1, last);
+}
+
 static void draw(struct window *window, struct canvas *canvas)
 {
     int last = canvas->rows - 1;
@@ -373,7 +383,7 @@ static void draw(struct window *window, struct canvas *canvas)
     else if (window->view == VIEW_OBJECT)
         object_draw(window->now->object, canvas, 1, last);
     else if (window->view == VIEW_TREE && window->now->tree)
-        tree_draw(window->now->tree, canvas, 1, last);
+        draw_tree(window, canvas, last);
     draw_bottom(window, canvas);
 }
 
@@ -422,10 +432,12 @@ double window_seconds(double seconds, bool shorter)
     return steps[at];
 }
 
-/* Makes the tree. Reading all names of a set would take long, so a set has this machine's tree. */
-static struct tree *new_tree(const struct machine *machine)
+static struct tree *new_tree(const struct window *window)
 {
-    return tree_new(machine->name, machine->at ? NULL : machine->files);
+    const struct machine *machine = window->now;
+    struct model_source source;
+    model_source(window->model, machine->source, &source);
+    return tree_new(machine->name, machine->files, machine->at ? source.time : 0);
 }
 
 static void set_palette(struct window *window, int palette)
@@ -447,7 +459,7 @@ static void set_language(struct window *window, int language)
     if (window->view == VIEW_OBJECT)
         window->view = VIEW_TREE;
     if (window->view == VIEW_TREE)
-        window->now->tree = new_tree(window->now);
+        window->now->tree = new_tree(window);
 }
 
 static void set_seconds(struct window *window, double seconds)
@@ -491,7 +503,7 @@ static void choose_view(struct window *window, int key)
     else if (key == TERMINAL_CLICK)
         take_click(window);
     if (window->view == VIEW_TREE && !window->now->tree)
-        window->now->tree = new_tree(window->now);
+        window->now->tree = new_tree(window);
 }
 
 /* Handles the keys of the current view. */
@@ -821,16 +833,19 @@ static void run_with_settings(struct window *window, const struct window_options
     settings_write(&before, &now);
 }
 
-/* Reads the capture to its end. Does not wait for a file that gives no more samples for a while. */
+/* Reads the capture to its end; what turns out to be texts is read after the numbers. Does not wait
+ * for a file that gives no more samples for a while. */
 static void wait_for_end(struct window *window)
 {
     struct model_source source = {0};
-    for (int waited = 0; waited < SNAPSHOT_WAIT && source.state != MODEL_COMPLETE; waited += 50) {
+    bool ended = false;
+    for (int waited = 0; waited < SNAPSHOT_WAIT && !ended; waited += 50) {
         struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
         if (model_update(window->model))
             waited = 0;
         model_source(window->model, window->now->source, &source);
-        if (source.state != MODEL_COMPLETE)
+        ended = source.state == MODEL_COMPLETE && chart_ready(window->chart);
+        if (!ended)
             poll(&samples, 1, 50);
     }
 }
