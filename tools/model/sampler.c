@@ -1044,7 +1044,7 @@ static bool take_new(struct sampler *sampler)
     return (!frame || hand_over(sampler->source, frame)) && end_reading(sampler);
 }
 
-/* Waits until tables are added or removed; meanwhile hands over what is written to the capture, which
+/* Waits until tables are added or removed; meanwhile hands over what is written to the capture. It
  * is opened again for that: a query that was at the end of a BLG does not go on. False: the sampler
  * must end. */
 static bool follow(struct sampler *sampler)

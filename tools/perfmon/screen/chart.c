@@ -39,9 +39,7 @@ struct line {
     struct span span; /* summary of the values in the ticks that are shown */
     double duration;  /* seconds from the first to the last of these ticks; NaN: unknown */
     size_t row;       /* row of the instance in the newest sample; (size_t)-1: it has ended */
-    /* place in the order in which lines were added, which determines the colour; before the lines
-     * are sorted: that of its table */
-    size_t number;
+    size_t number;    /* place in the order in which lines were added; it determines the colour */
 };
 
 /* Identifies a line of the chart: an instance of a counter. The user can hide single lines. */
@@ -164,8 +162,8 @@ static void span_of(const struct chart *chart, const struct table *table,
 static int compare_lines(const void *left, const void *right)
 {
     const struct line *l = left, *r = right;
-    if (l->number != r->number)
-        return (l->number > r->number) - (l->number < r->number);
+    if (l->table != r->table)
+        return (l->table->id > r->table->id) - (l->table->id < r->table->id);
     if (l->history->born != r->history->born)
         return l->history->born > r->history->born ? 1 : -1;
     int order = strcmp(l->history->name, r->history->name);
@@ -327,13 +325,19 @@ static const struct table *find_table(struct chart *chart, size_t at)
     return model_table(chart->model, texts);
 }
 
+/* True for a text counter of a capture that has been read and has numbers in place of texts. */
+static bool lacks_texts(const struct chart *chart, const struct table *table)
+{
+    struct model_source source;
+    model_source(chart->model, table->source, &source);
+    return table->text && table->tick && !table->row_count && source.capture;
+}
+
 /* Adds lines for the texts of a table; one for a table of a capture that has none. */
 static void find_texts(struct chart *chart, const struct table *table)
 {
     static const struct row none = {.name = ""};
-    struct model_source source;
-    model_source(chart->model, table->source, &source);
-    size_t count = !table->row_count && table->tick && source.capture ? 1 : table->row_count;
+    size_t count = lacks_texts(chart, table) ? 1 : table->row_count;
     for (size_t r = 0; r < count && chart->count < LINES_MOST; r++) {
         struct history *history = &chart->texts[chart->count];
         const struct row *row = table->row_count ? &table->rows[r] : &none;
@@ -376,10 +380,8 @@ static void find_lines(struct chart *chart)
             span_of(chart, table, all[i], chart->from, chart->to, &line->span);
             most = fmax(most, fmax(fabs(line->span.most), fabs(line->span.least)));
         }
-        for (size_t i = first; i < chart->count; i++) { /* lines of one counter have one scale */
+        for (size_t i = first; i < chart->count; i++) /* lines of one counter have one scale */
             chart->lines[i].scale = model_scale(table->columns[0].default_scale, most);
-            chart->lines[i].number = t;
-        }
         free(all);
     }
     sort_lines(chart);
@@ -677,7 +679,10 @@ static int draw_problems(struct chart *chart, struct canvas *canvas, int row, in
     char why[REASON_SIZE], before[REASON_SIZE] = "";
     last = row + (last - row) / 3; /* the other two thirds are for the chart */
     for (size_t t = 0; t < chart->table_count && row < last; t++) {
-        reason_of(chart, model_table(chart->model, chart->tables[t]), why);
+        const struct table *table = model_table(chart->model, chart->tables[t]);
+        if (lacks_texts(chart, table))
+            continue;
+        reason_of(chart, table, why);
         int lines = last - row < REASON_LINES ? last - row : REASON_LINES;
         if (*why && strcmp(why, before) != 0) /* counters of one object have one reason */
             row += canvas_wrap(canvas, row, 0, canvas->columns, lines, STYLE_WARN, why);
