@@ -432,7 +432,8 @@ static enum record_step read_record(struct file *file, struct binary *binary,
 static bool is_open_end(const struct file *file, const struct binary *binary,
                         const struct byte_view *view)
 {
-    return !binary->order && !file->stream.zst && binary->written <= number_of(binary) &&
+    return !binary->order && !file->stream.zst && file->stream.pipe < 0 &&
+           binary->written <= number_of(binary) &&
            view->offset + binary->buffer_size >= stream_size(&file->stream);
 }
 
@@ -456,12 +457,18 @@ static PDH_STATUS after_used(struct file *file, struct binary *binary, const str
 }
 
 /* Goes to the next buffer. If the present buffer is incomplete the file has no more buffers,
- * because buffers are written in order. */
+ * because buffers are written in order. In the last buffer of a capture that is being recorded the
+ * reader stays, and reads the buffer again, because samples are added to it. */
 static PDH_STATUS leave_buffer(struct file *file, struct binary *binary,
                                const struct byte_view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
         return at_end(file, view->offset + view->got);
+    if (is_open_end(file, binary, view)) {
+        if (file->stream.fd >= 0)
+            file->stream.len = 0;
+        return (PDH_STATUS)PDH_NO_MORE_DATA;
+    }
     next_buffer(binary);
     return 0;
 }

@@ -271,6 +271,8 @@ static void each_sample_is_in_the_file(void **state)
 {
     (void)state;
     struct log_writer *writer = create(in_folder("growing"), LOG_CREATE_ALWAYS, 0);
+    struct log *follower = NULL; /* reads on while the file grows */
+    const struct log_sample *sample;
     for (unsigned i = 0; i < 60; i++) {
         unsigned count;
         assert_int_equal(write_one(writer, i, 400), 0);
@@ -278,7 +280,12 @@ static void each_sample_is_in_the_file(void **state)
         assert_int_equal(check_samples(in_folder("growing"), 400, true, &count), 0);
         assert_int_equal(count, i + 1);
         assert_int_equal(lost, 0);
+        follower = follower ? follower : open_one(in_folder("growing"));
+        assert_int_equal(log_next(follower, &sample), 0);
+        check_sample(sample, i, 400);
+        assert_int_equal(log_next(follower, &sample), (PDH_STATUS)PDH_NO_MORE_DATA);
     }
+    log_close(follower);
     assert_int_equal(log_write_close(writer), 0);
 }
 
