@@ -252,21 +252,36 @@ static void publish(struct catalogue *catalogue, size_t count, size_t ready, boo
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
+/* Reads the watched objects whose time has come, and waits for the next one; without watched
+ * objects until catalogue_watch is called. */
+static void watch_once(struct catalogue *catalogue)
+{
+    struct timespec until;
+    bool watched = false;
+    double now = model_now();
+    for (size_t i = 0; i < catalogue->ready && !catalogue->stop; i++) {
+        if (catalogue->watches[i].wanted + WATCH_SECONDS <= now)
+            continue;
+        watched = true;
+        if (catalogue->watches[i].due <= now)
+            renew(catalogue, i);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 1;
+    if (catalogue->stop)
+        return;
+    if (watched)
+        pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
+    else
+        pthread_cond_wait(&catalogue->changed, &catalogue->mutex);
+}
+
 /* Reads the instances of the watched objects every few seconds, until the catalogue is freed. */
 static void watch_instances(struct catalogue *catalogue)
 {
-    struct timespec until;
     pthread_mutex_lock(&catalogue->mutex);
-    while (!catalogue->stop) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += 1;
-        pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
-        double now = model_now();
-        for (size_t i = 0; i < catalogue->ready && !catalogue->stop; i++)
-            if (catalogue->watches[i].wanted + WATCH_SECONDS > now &&
-                catalogue->watches[i].due <= now)
-                renew(catalogue, i);
-    }
+    while (!catalogue->stop)
+        watch_once(catalogue);
     catalogue->ended = true;
     pthread_cond_broadcast(&catalogue->changed);
     pthread_mutex_unlock(&catalogue->mutex);
@@ -502,10 +517,11 @@ bool catalogue_watch(struct catalogue *catalogue, size_t at)
     bool taken = take_news(&catalogue->objects[at], &watch->news);
     items_free(&watch->news);
     watch->news = (struct catalogue_object){0};
-    watch->wanted = model_now();
-    /* wakes the thread at once, because the instances may be old */
-    if (watch->due <= watch->wanted)
+    double now = model_now();
+    /* wakes the thread, because the instances may be old, or because it waits for a first watch */
+    if (watch->due <= now || watch->wanted + WATCH_SECONDS <= now)
         pthread_cond_broadcast(&catalogue->changed);
+    watch->wanted = now;
     pthread_mutex_unlock(&catalogue->mutex);
     return taken;
 }

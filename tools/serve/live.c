@@ -28,6 +28,7 @@ struct watched {
     unsigned table;
     struct process_list *processes; /* not NULL: the table is that of a list of processes */
     enum grouping grouping;         /* of the list */
+    size_t most; /* so many lines of the list, those with the most processor time; 0: all */
     bool history;
     size_t viewers;
     double unwatched; /* time since which it has had no viewer */
@@ -170,13 +171,17 @@ static void rest(struct live *live, struct watched *watched, bool rest)
     process_list_want_limits(watched->processes, !rest && watched->grouping >= BY_UNIT);
 }
 
-/* Watches a list of processes or of groups of them. False: there is no such group, or no memory. */
+/* Watches a list of processes or of groups of them, "GROUP" or "GROUP MOST". False: there is no
+ * such group, or no memory. */
 static bool watch_processes(struct live *live, struct watched *watched, const char *group)
 {
     static const char *const names[GROUPINGS] = {"process", "program",   "user",
                                                  "unit",    "container", "group"};
-    while (watched->grouping < GROUPINGS && strcmp(names[watched->grouping], group) != 0)
+    size_t length = strcspn(group, " ");
+    while (watched->grouping < GROUPINGS && (strlen(names[watched->grouping]) != length ||
+                                             memcmp(names[watched->grouping], group, length) != 0))
         watched->grouping++;
+    watched->most = strtoul(group + length, NULL, 10);
     struct process_list *list = watched->grouping < GROUPINGS ? calloc(1, sizeof *list) : NULL;
     if (!list || !process_list_begin(list, live->model, live->source)) {
         free(list);
@@ -388,6 +393,13 @@ static void write_line(struct json *json, const struct line *line)
     json_close(json, ']');
 }
 
+static int compare_busy(const void *left, const void *right)
+{
+    double l = ((const struct line *)left)->values[CPU],
+           r = ((const struct line *)right)->values[CPU];
+    return isnan(l) || isnan(r) ? isnan(l) - isnan(r) : (l < r) - (l > r);
+}
+
 /* Writes lines of processes or groups; values and texts are in the order of model/group.h. */
 static void write_processes(struct json *json, const struct live *live,
                             const struct watched *watched)
@@ -400,8 +412,10 @@ static void write_processes(struct json *json, const struct live *live,
     if (missing)
         model_want(live->model, list->texts);
     process_list_group(list, watched->grouping, true);
+    if (watched->most && list->line_count)
+        qsort(list->lines, list->line_count, sizeof *list->lines, compare_busy);
     json_open(json, "lines", '[');
-    for (size_t i = 0; i < list->line_count; i++)
+    for (size_t i = 0; i < list->line_count && (!watched->most || i < watched->most); i++)
         write_line(json, &list->lines[i]);
     json_close(json, ']');
 }

@@ -18,7 +18,10 @@ const DISK = list("\\PhysicalDisk(*)", ["% Idle Time", "Disk Read Bytes/sec", "D
 const SPACE = list("\\LogicalDisk(*)", ["% Free Space", "Free Megabytes"]);
 const NETWORK = list("\\Network Interface(*)", ["Bytes Received/sec", "Bytes Sent/sec"]);
 const SYSTEM = list("\\System", ["System Up Time", "Processes", "Threads", "Load Average 1 min", "Load Average 5 min", "Load Average 15 min"]);
-export const OVERVIEW_LISTS = [CPU, PARTS, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM, "#process"];
+const MOST_PROCESSES = 15;
+/** The server sends the busiest processes only, unless another order or a filter needs all. */
+export const overviewLists = (state: State): string[] => [CPU, PARTS, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM,
+    state.filter || (state.sort && state.sort !== "-cpu") ? "#process" : `#process ${MOST_PROCESSES}`];
 
 const text = (value: Cell | undefined, format: (value: number) => string) => (typeof value === "number" ? format(value) : "–");
 const percent = (value: number) => `${decimal(value.toFixed(1))}\u202f%`;
@@ -60,8 +63,8 @@ export function Overview({ live, state, machine, change }: { live: Live; state: 
             <section><h2>{t("Network")}</h2>
                 {named(NETWORK).map((row) => <p key={row.identity}>{t("{}: received {} · sent {}", row.name, text(row.cells[0], rate), text(row.cells[1], rate))}</p>)}
             </section>
-            <section class="wide"><Why tables={live.tables.filter((table) => table.key !== "#process")} /></section>
-            <section class="wide"><ProcessList live={live} state={state} machine={machine} change={(part) => change(part.process ? { ...part, view: "processes" } : part)} most={15} /></section>
+            <section class="wide"><Why tables={live.tables.filter((table) => !table.key.startsWith("#"))} /></section>
+            <section class="wide"><ProcessList live={live} state={state} machine={machine} change={(part) => change(part.process ? { ...part, view: "processes" } : part)} most={MOST_PROCESSES} /></section>
         </div>
     );
 }

@@ -12,7 +12,7 @@ import { Keys, useKeys } from "./keys";
 import { Machines, STATES } from "./machines";
 import { Missing } from "./missing";
 import { counterOf, ObjectType, readObjects } from "./objects";
-import { Overview, OVERVIEW_LISTS } from "./overview";
+import { Overview, overviewLists } from "./overview";
 import { Past, rangeOf, Shown } from "./past";
 import { Form, readState, State, View, writeState } from "./state";
 import { ProcessDetails, processLists, ProcessList } from "./processes";
@@ -25,7 +25,7 @@ import { Tree } from "./tree";
 const VIEWS: [View, Text][] = [["machines", "Machines"], ["overview", "Overview"], ["processes", "Processes"], ["chart", "Chart"], ["report", "Table"], ["compare", "Comparison"]];
 
 function listsOf(state: State, objects: ObjectType[]): string[] {
-    if (state.view === "overview") return OVERVIEW_LISTS;
+    if (state.view === "overview") return overviewLists(state);
     if (state.view === "processes") return processLists(state);
     if (state.view === "chart") return state.paths.map((path) => `+${path}`);
     const object = objects.find((each) => each.name === state.object);
@@ -72,21 +72,20 @@ function Page() {
     }, []);
     useEffect(() => { writeState(state); }, [state]);
     useEffect(() => setObjects([]), [state.machine]);
-    useEffect(() => {
-        let wanted = machine !== null;
-        readObjects(state.machine, setObjects, () => wanted).catch((error) => { if (error instanceof NoSession) setEntry(error.message); });
-        return () => { wanted = false; };
-    }, [machine, state.machine, state.language]);
     const show = (capture: string, second: string) => change({ capture, second, range: "", view: second ? "compare" : state.view === "compare" ? "overview" : state.view });
     const sources = useSources([state.capture, state.second], machineObjects, show, (paths) => change({ view: "chart", paths }), (error) => setEntry(error.message));
     const recording = useRecording(sources.shown, () => redraw(0)), live: Live = recording ?? machineLive;
     const objects = useMemo(() => (recording ? objectsOf(recording.captures[0], machineObjects) : machineObjects), [recording, machineObjects]);
     const part = rangeOf(state.range), zoomed: [number, number] | null = recording && "from" in part ? [part.from, part.to] : null;
     useEffect(() => {
-        if (!machine) return;
         if (live !== machineLive || state.capture) machineLive.watch([], state.machine);
         if (live !== machineLive || !state.capture) live.watch(listsOf(state, objects), state.machine, zoomed);
-    }, [state.range, state.view, state.paths, state.object, state.machine, state.capture, state.group, state.process, objects, machine, live]);
+    }, [state.range, state.view, state.paths, state.object, state.machine, state.capture, state.group, state.process, state.filter, state.sort, objects, live]);
+    useEffect(() => {
+        let wanted = machine !== null;
+        readObjects(state.machine, setObjects, () => wanted).catch((error) => { if (error instanceof NoSession) setEntry(error.message); });
+        return () => { wanted = false; };
+    }, [machine, state.machine, state.language]);
     setLanguage(state.language);
     const search = (place: string) => (document.querySelector(place) as HTMLInputElement | null)?.focus();
     const forms: Record<string, Form> = { l: "line", b: "bars", h: "heat", v: "values" }, views: Record<string, View> = { 1: "overview", 2: "processes", 3: "chart", 4: "report" };

@@ -102,7 +102,7 @@ function nameOf(line: ProcessLine, group: string, machine: string): string {
 export function ProcessList({ live, state, machine, change, most }: { live: Live; state: State; machine: string; change(part: Partial<State>): void; most?: number }) {
     const [folded, setFolded] = useState(new Set<string>());
     const group = (!most && state.group) || "process", single = group === "process", tree = single && !most && state.tree;
-    const table = live.tables.find((each) => each.key === `#${group}`), lines = table?.lines ?? [];
+    const table = live.tables.find((each) => each.key.split(" ")[0] === `#${group}`), lines = table?.lines ?? [];
     const sort = state.sort || (tree ? "pid" : "-cpu"), down = sort.startsWith("-"), id = down ? sort.slice(1) : sort;
     const keep = filterOf(state.filter);
     const columns = COLUMNS.filter((each) => (each.only !== "process" || single) && (each.only !== "group" || (!single && lines.some((line) => line.values[each.at] !== null))));

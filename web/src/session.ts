@@ -4,14 +4,12 @@
 
 const KEY = "openperflib-session";
 const found = /^#([A-Za-z0-9_-]{43})$/.exec(location.hash);
-let link: string | null = found ? found[1] : null;
+let exchanged: Promise<void> | null = null;
 if (found) history.replaceState(null, "", location.pathname);
 
 export class NoSession extends Error {}
 
-async function exchange(): Promise<void> {
-    const secret = link;
-    link = null;
+async function exchange(secret: string): Promise<void> {
     const answer = await fetch("/api/session", { method: "POST", headers: { Authorization: `Bearer ${secret}` } });
     if (!answer.ok) throw new NoSession((await answer.text()).trim());
     sessionStorage.setItem(KEY, (await answer.json()).secret);
@@ -24,7 +22,8 @@ export function ofMachine(path: string, machine: string): string {
 
 /** Sends a request with the session's secret. Throws NoSession if there is none or it has ended. */
 export async function request(path: string, options: RequestInit = {}): Promise<Response> {
-    if (link) await exchange();
+    /* the first requests of the page wait for one exchange; a lost network can be tried again */
+    if (found) await (exchanged ??= exchange(found[1]).catch((error) => { if (!(error instanceof NoSession)) exchanged = null; throw error; }));
     const secret = sessionStorage.getItem(KEY);
     if (!secret) throw new NoSession("");
     const answer = await fetch(path, { ...options, headers: { Authorization: `Bearer ${secret}` } });
