@@ -244,7 +244,7 @@ static bool is_own_origin(const struct request *request, const char *host)
 enum http_status access_check(struct access *access, const struct request *request,
                               const char **ret_why)
 {
-    const char *host = request_header(request, "Host");
+    const char *host = request_host(request);
     bool api = !strncmp(request->path, "/api/", 5);
     if (!host || !is_host(access, host)) {
         *ret_why = "This host name is not allowed. For a reverse proxy, start perfmon serve "

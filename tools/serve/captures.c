@@ -151,12 +151,15 @@ static pid_t start(const int files[4], char **arguments)
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    for (int i = 0; i < 4; i++) /* two steps: none of the files has a number below 20 then */
-        posix_spawn_file_actions_adddup2(&actions, files[i], 20 + i);
+    int above = 4; /* a number above those of all files: the copies there replace none of them */
     for (int i = 0; i < 4; i++)
-        posix_spawn_file_actions_adddup2(&actions, 20 + i, i);
+        above = files[i] >= above ? files[i] + 1 : above;
     for (int i = 0; i < 4; i++)
-        posix_spawn_file_actions_addclose(&actions, 20 + i);
+        posix_spawn_file_actions_adddup2(&actions, files[i], above + i);
+    for (int i = 0; i < 4; i++)
+        posix_spawn_file_actions_adddup2(&actions, above + i, i);
+    for (int i = 0; i < 4; i++)
+        posix_spawn_file_actions_addclose(&actions, above + i);
     if (posix_spawn(&process, "/proc/self/exe", &actions, &attributes, arguments, environ))
         process = 0;
     posix_spawn_file_actions_destroy(&actions);

@@ -10,12 +10,12 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    CONNECTIONS_MOST = 256,
     BODY_MOST = 256 << 10,
     HEAD_MEMORY = 32 << 10, /* bytes for the head of a connection's request */
     STREAM_MOST = 4 << 20,  /* bytes that may wait for a slow viewer */
@@ -75,6 +75,23 @@ const char *request_header(const struct request *request, const char *name)
 {
     return MHD_lookup_connection_value((struct MHD_Connection *)request->connection,
                                        MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result count_host(void *count, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
+{
+    (void)kind;
+    (void)value;
+    *(size_t *)count += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+    return MHD_YES;
+}
+
+const char *request_host(const struct request *request)
+{
+    size_t count = 0;
+    MHD_get_connection_values((struct MHD_Connection *)request->connection, MHD_HEADER_KIND,
+                              count_host, &count);
+    return count == 1 ? request_header(request, MHD_HTTP_HEADER_HOST) : NULL;
 }
 
 const char *request_word(const struct request *request, const char *name)
@@ -395,7 +412,19 @@ static void close_slow(const struct http *http)
 
 /* ---- the daemon ---- */
 
-struct http *http_new(int listener, bool local, const struct http_calls *calls)
+/* Decodes %XX. A zero byte would end the text early, which would then equal another one. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    size_t size = MHD_http_unescape(text);
+    (void)context;
+    (void)connection;
+    for (size_t i = 0; i < size; i++)
+        if (!text[i])
+            text[i] = '\1';
+    return size;
+}
+
+struct http *http_new(int listener, bool local, unsigned most, const struct http_calls *calls)
 {
     struct http *http = calloc(1, sizeof *http);
     if (!http)
@@ -404,10 +433,11 @@ struct http *http_new(int listener, bool local, const struct http_calls *calls)
     http->local = local;
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http,
-        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
+        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, most,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)REQUEST_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, forget_request, http,
-        MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
+        NULL, MHD_OPTION_END);
     if (!http->daemon) {
         free(http);
         return NULL;

@@ -14,10 +14,17 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { DEFAULT_PORT = 8722, HOSTS_MOST = 16, ALIVE_MS = 1000, SOON_MS = 50 };
+enum {
+    DEFAULT_PORT = 8722,
+    HOSTS_MOST = 16,
+    ALIVE_MS = 1000,
+    SOON_MS = 50,
+    CONNECTIONS_MOST = 256
+};
 static const double LEAST_SECONDS = 0.1, MOST_SECONDS = 3600;
 
 static const struct tool tool = {
@@ -71,10 +78,24 @@ static void end(void *context, void *viewer)
         live_end(viewer);
 }
 
-static bool serve(struct loop *loop, const struct listener *listener)
+/* How many connections a listener may have: half of the descriptors are theirs. */
+static unsigned connections_most(size_t listeners)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 / listeners >= CONNECTIONS_MOST)
+        return CONNECTIONS_MOST;
+    unsigned most = (unsigned)(limit.rlim_cur / 2 / listeners);
+    fprintf(stderr,
+            "openperflib-serve: %u connections at most, because of the limit of %u descriptors "
+            "(ulimit -n)\n",
+            most, (unsigned)limit.rlim_cur);
+    return most;
+}
+
+static bool serve(struct loop *loop, const struct listener *listener, unsigned most)
 {
     struct http_calls calls = {early, answer, captures_end, api_upload, begin, end, &loop->server};
-    struct http *http = http_new(listener->fd, listener->local, &calls);
+    struct http *http = http_new(listener->fd, listener->local, most, &calls);
     if (http)
         loop->https[loop->http_count++] = http;
     else
@@ -163,8 +184,9 @@ static int run_loop(struct loop *loop, const struct settings *settings)
         fputs("openperflib-serve: out of memory\n", stderr);
         return EXIT_FAILED;
     }
+    unsigned most = connections_most(loop->listeners.count);
     for (size_t i = 0; i < loop->listeners.count; i++)
-        if (!serve(loop, &loop->listeners.all[i]))
+        if (!serve(loop, &loop->listeners.all[i], most))
             return EXIT_FAILED;
     if (!loop->listeners.passed)
         show_link(server, settings->open, settings->language);

@@ -64,6 +64,8 @@ struct request {
 /* Return the value of a header, or of a word in the query "?name=value"; NULL: there is none. */
 const char *request_header(const struct request *request, const char *name);
 const char *request_word(const struct request *request, const char *name);
+/* Returns the header Host; NULL: there is none, or several, which others would read differently. */
+const char *request_host(const struct request *request);
 
 /* A response is a text that was written to `out`, or a stream of texts. */
 struct stream; /* the events that wait to be sent to one viewer */
@@ -101,7 +103,8 @@ struct http_calls {
 };
 struct http;
 /* Serves the connections of a listening socket. NULL: no memory, or no descriptors. */
-struct http *http_new(int listener, bool local, const struct http_calls *calls);
+/* At most `most` connections at once; others wait. */
+struct http *http_new(int listener, bool local, unsigned most, const struct http_calls *calls);
 void http_free(struct http *http);
 /* For the main loop: the descriptor to wait for, the ms after which http_run must be called anyway
  * (-1: no limit), and the function that handles what has arrived. */

@@ -28,7 +28,7 @@ export interface Line {
 function scaleOf(counter: Unit | undefined, most: number | null): number {
     const own = counter?.scale ?? 0, size = Math.abs(most ?? 0);
     if (!size || (size * 10 ** own >= 1 && size * 10 ** own <= 100)) return own;
-    return Math.max(-7, Math.min(7, 2 - Math.ceil(Math.log10(size))));
+    return Math.max(-15, Math.min(15, 2 - Math.ceil(Math.log10(size))));
 }
 
 export function linesOf(live: Shown, hidden: string[], marked: string, one: boolean): Line[] {

@@ -92,7 +92,7 @@ function Page() {
     useKeys(state.keys, (key) => {
         if (key === "?") setHelp(true);
         else if (key === "s") search(".tree input");
-        else if (key === "f") search("header input");
+        else if (key === "f") search("header input[type=search]");
         else if (views[key]) change({ view: views[key], sort: "", process: "" });
         else change({ view: "chart", form: forms[key] });
     });

@@ -42,6 +42,26 @@ def check(name, good, *shown):
         print(f"# {each!r}"[:2000], flush=True)
 
 
+def schemes(tab):
+    for scheme in ("light", "dark"):
+        tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        yield scheme
+    tab.call("Emulation.setEmulatedMedia", features=[])
+
+
+def axe():
+    with open(os.path.join(SOURCE, "tests/tools/browser/vendor/axe.min.js"), encoding="utf-8") as file:
+        return file.read()
+
+
+def judge(tab, name):
+    """The tab was made with axe() as a script."""
+    for scheme in schemes(tab):
+        found = tab.run("axe.run({resultTypes: ['violations']}).then((all) => all.violations.map((each) => "
+                        "`${each.id}: ${each.help}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 150)).join(' | ')}`))")
+        check(f"{name}, {scheme}: axe-core finds nothing", found == [], *found)
+
+
 class Local(http.client.HTTPConnection):
     """HTTP on a Unix socket."""
     def __init__(self, path):
