@@ -259,7 +259,7 @@ enum http_status access_check(struct access *access, const struct request *reque
          session = !strcmp(request->path, "/api/session");
     if (link && !access_may_link(access, request)) {
         *ret_why = "Links are given only on the Unix socket: to the server's user, to root and to "
-                   "members of --group. Run \"perfmon open\".\n";
+                   "members of the group that --group names. Run \"perfmon open\".\n";
         return HTTP_FORBIDDEN;
     }
     if (api && !link && !session && !access_valid(access, request)) {
