@@ -160,8 +160,8 @@ enum provider_event {
     /* the provider answered, but too late: if that repeats, it is queried less often */
     PROVIDER_OVERDUE,
     PROVIDER_CAUGHT_UP, /* an answer arrived that had been counted as missing */
-    /* the provider answered after its helper had once been ended: no query waits for it any more,
-     * so being late does not count */
+    /* the provider answered late, and its last helper was ended because it did not answer: since
+     * then no query waits for the provider, so this answer does not count as late */
     PROVIDER_ANSWERED,
     PROVIDER_IN_TIME, /* the provider answered in time; the answer is not checked yet */
     PROVIDER_PASSED,  /* the provider's answer passed all checks */

@@ -104,8 +104,8 @@ bool owner_check_twice(const struct service *service, const struct piece *piece,
         before = (opl_object_view){0};
         if (!opl_block_find_object(&block, object.type.ObjectNameTitleIndex, &before))
             continue;
-        trace("host", "%s: dropped, object %u was answered before", service->name,
-              object.type.ObjectNameTitleIndex);
+        trace("host", "%s: the answer is dropped, %s had already answered for object %u",
+              service->name, at(self, before.offset)->name, object.type.ObjectNameTitleIndex);
         if (!atomic_exchange(&service->code->twice_reported, true))
             verdict_report_finding(service,
                                    &(struct fault_finding){.fault = FAULT_FOREIGN,

@@ -39,7 +39,7 @@ struct binary {
     bool overwritten;   /* the gap that overwriting leaves in a circular capture was seen */
     uint64_t buffers;   /* number of buffers that are in the file up to the present one */
     uint64_t missing;   /* number of buffers that were counted as missing */
-    uint32_t written;   /* number of buffers by the capture's head; 0: not known */
+    uint32_t written;   /* number of buffers that the capture's head states; 0: not known */
     struct buffer body; /* the body that is being assembled from parts */
     uint32_t part, parts;
     uint64_t body_offset;

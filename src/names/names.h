@@ -31,9 +31,9 @@ uint32_t names_language(uint32_t langid);
 bool names_language_installed(uint32_t language);
 LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self); /* id: "009" */
 
-/* Copies the whole base as REG_MULTI_SZ in UTF-16 (`wide`) or UTF-8; *size becomes its size in
- * bytes. `data` NULL: only *size is set. ERROR_MORE_DATA: `data` is too small. For a language that
- * is not installed the English base is copied. */
+/* Copies all names or all explanations (`part`) of the language as REG_MULTI_SZ, in UTF-16 (`wide`)
+ * or UTF-8; *size becomes its size in bytes. `data` NULL: only *size is set. ERROR_MORE_DATA:
+ * `data` is too small. For a language that is not installed the English base is copied. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
 /* A list of the names or the explanations of one language. It never changes, so it needs no lock; a
  * user of the list holds a reference. */

@@ -74,8 +74,8 @@ const struct name_list *names_list(struct name_language *base, enum names_part p
 /* Reads all texts of the base. False: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
 bool names_note_highest(struct name_language *base); /* makes only base->highest valid */
-/* Returns the base of exactly this language, installed and loaded or not; NULL: there is no such
- * base. */
+/* Returns the base of exactly this language, never English in its place, even if it is not
+ * installed or not loaded; NULL: there is no such base in the table. */
 struct name_language *names_base_exactly(uint32_t language);
 /* tests only: forgets everything, as in a new process; all texts become invalid */
 void names_forget(void);

@@ -251,8 +251,9 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* Converts the bytes of hex(1), hex(2) or hex(7) to UTF-8. The bytes are UTF-16, or in the old
- * format text of the code page. Returns what is wrong with the bytes; NULL: nothing. */
+/* Converts the bytes of hex(1), hex(2) or hex(7) to UTF-8. The bytes are UTF-16; in a file of
+ * REGEDIT4 they are text in the code page, or UTF-8 already. Returns what is wrong with the bytes;
+ * NULL: nothing. */
 static const char *hex_to_text(struct reader *reader)
 {
     struct buffer *data = &reader->data, *text = &reader->text;

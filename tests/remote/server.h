@@ -17,7 +17,7 @@ void server_lab_slow(bool there);
 extern char server_url[160];
 extern char server_socket[128];
 void server_way(const char *way);
-/* Starts the server if server_way was "unix", and waits until it answers. */
+/* After server_way("unix"): starts the server, and waits until it answers. Else does nothing. */
 void server_start(void);
 void server_stop(void);
 extern pid_t server_pid;

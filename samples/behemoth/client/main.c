@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* behemoth-client: shows the herd once, or repeatedly on a terminal in full-screen mode, whose
- * state is restored however the program ends: by ANSI sequences and termios. The signal handler
- * calls only functions that are allowed in signal handlers: write, tcsetattr, signal, raise. */
+/* behemoth-client: shows the herd once, or repeatedly on a terminal in full-screen mode. When the
+ * program ends it restores the terminal, with ANSI sequences and termios, also after a signal that
+ * it can handle. The signal handler calls only functions that are allowed in signal handlers:
+ * write, tcsetattr, signal, raise. */
 #include "../common/program.h"
 #include "view.h"
 
@@ -163,7 +164,7 @@ static void draw_view(FILE *out, struct view *view, int lines)
                                 : 0);
 }
 
-/* Prints the view once; lines of a file have any length. */
+/* Prints the view once. If the output is not a terminal, lines are not cut to its width. */
 static void show_once(struct view *view)
 {
     int columns, lines;
