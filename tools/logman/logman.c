@@ -841,6 +841,8 @@ static int check_name(const struct logman *opts, const struct options *options)
         return options_complain(options, "counter or alert is missing, and the set's name");
     if (!opts->name && command != QUERY)
         return options_complain(options, "NAME is missing: the set's name");
+    if (opts->name && opts->tabs)
+        return options_complain(options, "--tabs lists all sets: leave out %s", opts->name);
     return !opts->name || set_name_valid(opts->name)
                ? 0
                : options_complain(options,
