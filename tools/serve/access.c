@@ -50,7 +50,8 @@ static void load_sessions(struct access *access)
     struct secret next;
     long long until;
     bool own = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-               about.st_uid == geteuid() && !(about.st_mode & 077);
+               about.st_uid == geteuid() && !(about.st_mode & 077) &&
+               about.st_mtime >= time(NULL) - seconds_now(); /* its times are of this boot */
     FILE *file = own ? fdopen(fd, "r") : NULL;
     if (!file && fd >= 0)
         close(fd);
