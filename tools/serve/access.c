@@ -170,10 +170,30 @@ bool access_link(struct access *access, uid_t user, char secret[static SECRET_SI
     return link != NULL;
 }
 
+/* Ends the user's oldest session if the user has a quarter of all places, so that no user can take
+ * the places of others. */
+static void end_oldest(struct access *access, uid_t user)
+{
+    struct secret *oldest = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < SESSIONS_MOST; i++) {
+        struct secret *session = &access->sessions[i];
+        if (!*session->text || session->user != user || session->until <= seconds_now())
+            continue;
+        count++;
+        if (!oldest || session->until < oldest->until)
+            oldest = session;
+    }
+    if (count >= SESSIONS_MOST / 4)
+        explicit_bzero(oldest, sizeof *oldest);
+}
+
 bool access_session(struct access *access, const struct request *request,
                     char secret[static SECRET_SIZE + 1])
 {
     struct secret *link = find(access->links, LINKS_MOST, bearer(request));
+    if (link)
+        end_oldest(access, link->user);
     const struct secret *session =
         link ? add(access->sessions, SESSIONS_MOST, link->user, SESSION_SECONDS) : NULL;
     if (!session)
