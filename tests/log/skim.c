@@ -13,6 +13,7 @@
 
 #include "../temp.h"
 #include "log/log.h"
+#include "log/zst.h"
 
 enum { FILES = 3, SAMPLES = 240, ITEMS = 500, STEP = 15, HOUR = 3600 };
 static const LONGLONG second = 10000000, begin = INT64_C(134100000000000000);
@@ -158,7 +159,8 @@ static void a_set_of_plain_files(void **state)
 static void a_set_of_compressed_files(void **state)
 {
     (void)state;
-    check_set("blg.zst");
+    if (zst_library()) /* not in a build for 32 bits without libzstd1 */
+        check_set("blg.zst");
 }
 
 static void only_sets_are_skimmed(void **state)
