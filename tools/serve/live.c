@@ -6,7 +6,6 @@
  */
 #include "serve.h"
 
-#include "../common/json.h"
 #include "../common/pdh-message.h"
 #include "../model/process-list.h"
 #include "../view/view.h"
@@ -585,16 +584,9 @@ static void send_table(struct viewer *viewer, size_t at)
     }
 }
 
-/* An event that is sent to one viewer only. */
-struct event {
-    struct json json;
-    char *text;
-    size_t size;
-};
-
-static bool event_begin(struct event *event, const char *name)
+bool event_begin(struct event_text *event, const char *name)
 {
-    *event = (struct event){.json.flat = true};
+    *event = (struct event_text){.json.flat = true};
     event->json.out = open_memstream(&event->text, &event->size);
     if (!event->json.out)
         return false;
@@ -604,11 +596,17 @@ static bool event_begin(struct event *event, const char *name)
     return true;
 }
 
-static bool event_send(struct event *event, struct viewer *viewer)
+bool event_end(struct event_text *event)
 {
     json_close(&event->json, '}');
     fputs("\n\n", event->json.out);
-    bool good = fclose(event->json.out) == 0 && send(viewer, "", event->text, event->size);
+    bool good = !ferror(event->json.out);
+    return fclose(event->json.out) == 0 && good;
+}
+
+static bool event_send(struct event_text *event, struct viewer *viewer)
+{
+    bool good = event_end(event) && send(viewer, "", event->text, event->size);
     free(event->text);
     return good;
 }
@@ -617,7 +615,7 @@ static void send_state(struct viewer *viewer)
 {
     static const char *const names[] = {"starting", "good", "away", "silent", "complete"};
     struct model_source source;
-    struct event event;
+    struct event_text event;
     live_source(viewer->live, &source);
     if (viewer->state_sent && viewer->state == source.state && !viewer->lost &&
         model_now() - viewer->sent < ALIVE_SECONDS)
@@ -640,7 +638,7 @@ static void send_history(struct viewer *viewer, size_t at)
 {
     const struct live *live = viewer->live;
     const struct table *table = model_table(live->model, viewer->tables[at]->table);
-    struct event event;
+    struct event_text event;
     if (!table || !viewer->tables[at]->history || table->tick < 2 ||
         !event_begin(&event, "history"))
         return;

@@ -6,7 +6,6 @@
  */
 #include "serve.h"
 
-#include "../common/json.h"
 #include "../perfmon/perfmon.h"
 
 #include <openperflib/capture.h>
@@ -201,40 +200,20 @@ static void write_collected(struct json *json, const struct collected *collected
     json_close(json, ']');
 }
 
-/* An event is one line and an empty one. */
-struct event_text {
-    char *bytes;
-    size_t size;
-    struct json json;
-};
-static bool open_event(struct event_text *event, const char *name)
-{
-    *event = (struct event_text){.json.flat = true};
-    event->json.out = open_memstream(&event->bytes, &event->size);
-    if (!event->json.out)
-        return false;
-    fputs("data: ", event->json.out);
-    json_open(&event->json, NULL, '{');
-    json_string(&event->json, "event", name);
-    return true;
-}
-
+/* Adds the event to what the query sends. */
 static void close_event(struct past *past, struct past_query *query, struct event_text *event)
 {
-    json_close(&event->json, '}');
-    fputs("\n\n", event->json.out);
-    bool good = !ferror(event->json.out);
-    good &= fclose(event->json.out) == 0;
+    bool good = event_end(event);
     pthread_mutex_lock(&past->mutex);
     char *out = good ? realloc(query->out, query->out_size + event->size) : NULL;
     if (out) {
-        memcpy(out + query->out_size, event->bytes, event->size);
+        memcpy(out + query->out_size, event->text, event->size);
         query->out = out;
         query->out_size += event->size;
     }
     pthread_mutex_unlock(&past->mutex);
     eventfd_write(past->ready, 1);
-    free(event->bytes);
+    free(event->text);
 }
 
 /* ---- the thread ---- */
@@ -254,7 +233,7 @@ static bool read_path(struct past *past, struct past_query *query, const char *p
         good = !opl_history_read(past->history, path, query->from, query->to,
                                  few ? collected->step : 0, collect, collected);
     }
-    if (good && !query->gone && open_event(&event, few ? "means" : "bands")) {
+    if (good && !query->gone && event_begin(&event, few ? "means" : "bands")) {
         json_string(&event.json, "path", path);
         write_collected(&event.json, collected);
         close_event(past, query, &event);
@@ -290,7 +269,7 @@ static void add_marks(struct past *past, struct past_query *query)
     strftime(to, sizeof to, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&(time_t){ends[1]}, &utc));
     event_log_read(&log);
     size_t count = 0;
-    if (!open_event(&event, "marks")) {
+    if (!event_begin(&event, "marks")) {
         event_log_done(&log);
         return;
     }
@@ -336,7 +315,7 @@ static void answer(struct past *past, struct past_query *query)
         read_paths(past, query, false);
     if (!query->gone)
         add_marks(past, query);
-    if (open_event(&event, "end")) {
+    if (event_begin(&event, "end")) {
         json_string(&event.json, "why", why);
         json_string(&event.json, "lost", open ? opl_history_lost(past->history) : "");
         close_event(past, query, &event);

@@ -25,6 +25,7 @@
 #ifndef OPL_TOOLS_SERVE_H
 #define OPL_TOOLS_SERVE_H
 
+#include "../common/json.h"
 #include "../model/catalogue.h"
 #include "../model/model.h"
 
@@ -155,6 +156,16 @@ void live_end(struct viewer *viewer);
 void live_source(const struct live *live, struct model_source *ret);
 double live_seconds(const struct live *live);
 bool live_watched(const struct live *live); /* there is a viewer */
+/* An event that is sent to one viewer only, a line and an empty one. event_begin opens an object in
+ * `json`; false: no memory. event_end closes it, and `text` then belongs to the caller, also if the
+ * event is incomplete for lack of memory (false). */
+struct event_text {
+    struct json json;
+    char *text;
+    size_t size;
+};
+bool event_begin(struct event_text *event, const char *name);
+bool event_end(struct event_text *event);
 
 /* ---- listen.c ---- */
 
