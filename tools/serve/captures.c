@@ -25,7 +25,7 @@
 enum { FILES_MOST = 16, JOBS_MOST = 4, JOB_SECONDS = 30, IDLE_SECONDS = 3600 };
 
 struct capture {
-    char id[CAPTURE_ID_SIZE + 1]; /* random: who does not know it cannot read the capture */
+    char id[CAPTURE_ID_SIZE + 1]; /* random: only viewers that know it read the capture */
     char name[128];
     int file;
     double used;
@@ -276,12 +276,14 @@ static void write_problem(const struct job *job, FILE *out)
                 JOB_SECONDS);
     else if (WIFSIGNALED(job->state))
         fputs("Reading this capture needs more time or memory than a capture may have, or the "
-              "capture is damaged in a way that ended the reading process.\n",
+              "capture is damaged in a way that ended the reading process; \"relog FILE\" may say "
+              "more.\n",
               out);
     else if (pread(job->problem, text, sizeof text - 1, 0) > 0)
         fputs(text, out);
     else
-        fputs("This capture cannot be read.\n", out);
+        fputs("This capture cannot be read, and no reason is known: \"relog FILE\" may say more.\n",
+              out);
 }
 
 void captures_answer(struct job *job, const char *type, struct reply *reply)
