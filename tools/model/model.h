@@ -222,4 +222,11 @@ double model_now(void);
 /* True if PDH has no formula for this type; texts have such types, too. */
 bool model_type_is_raw(DWORD type);
 
+/* The parts of a path, and their texts. */
+struct path_parts {
+    PDH_COUNTER_PATH_ELEMENTS_A path;
+    char texts[2 * PDH_MAX_COUNTER_PATH];
+};
+bool model_path_parts(const char *path, struct path_parts *ret); /* false: it is no path */
+
 #endif

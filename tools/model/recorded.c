@@ -45,26 +45,21 @@ char *recorded_paths(const char *set)
     return NULL;
 }
 
-/* The parts of a path; false: it is none. */
-struct parsed {
-    PDH_COUNTER_PATH_ELEMENTS_A parts;
-    char texts[2 * PDH_MAX_COUNTER_PATH];
-};
-static bool parse(const char *path, struct parsed *ret)
+bool model_path_parts(const char *path, struct path_parts *ret)
 {
     DWORD size = sizeof *ret;
-    return PdhParseCounterPathA(path, &ret->parts, &size, 0) == 0;
+    return PdhParseCounterPathA(path, &ret->path, &size, 0) == 0;
 }
 
 char *recorded_objects(const char *paths)
 {
     struct list objects = {0};
-    struct parsed parsed;
+    struct path_parts parsed;
     bool good = add(&objects, "", false);
     objects.size = 0;
     for (const char *at = paths; good && at && *at; at += strlen(at) + 1)
-        if (parse(at, &parsed))
-            good = add(&objects, parsed.parts.szObjectName, true);
+        if (model_path_parts(at, &parsed))
+            good = add(&objects, parsed.path.szObjectName, true);
     return objects.texts;
 }
 
@@ -97,18 +92,18 @@ PDH_STATUS recorded_lists(const char *paths, const char *set, LONGLONG time, con
                           char **ret_counters, char **ret_instances, bool *ret_single)
 {
     struct list counters = {0}, instances = {0};
-    struct parsed parsed;
+    struct path_parts parsed;
     char all[2 * PDH_MAX_COUNTER_PATH] = "";
     bool good = add(&instances, "", false);
     instances.size = 0;
     *ret_single = true;
     for (const char *at = paths; good && at && *at; at += strlen(at) + 1) {
-        if (!parse(at, &parsed) || strcmp(parsed.parts.szObjectName, object) != 0)
+        if (!model_path_parts(at, &parsed) || strcmp(parsed.path.szObjectName, object) != 0)
             continue;
-        good = add(&counters, parsed.parts.szCounterName, true);
-        *ret_single &= !parsed.parts.szInstanceName;
+        good = add(&counters, parsed.path.szCounterName, true);
+        *ret_single &= !parsed.path.szInstanceName;
         if (!*all)
-            snprintf(all, sizeof all, "\\%s(*)\\%s", object, parsed.parts.szCounterName);
+            snprintf(all, sizeof all, "\\%s(*)\\%s", object, parsed.path.szCounterName);
     }
     if (good && !*ret_single)
         good = add_instances(set, time, all, &instances);

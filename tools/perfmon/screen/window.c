@@ -641,26 +641,14 @@ static void loop(struct window *window, const struct window_options *options)
 
 /* ---- begin and end ---- */
 
-/* The parts of a path, and their texts. */
-union path_parts {
-    PDH_COUNTER_PATH_ELEMENTS_A path;
-    char memory[2 * PDH_MAX_COUNTER_PATH];
-};
-
-static bool read_parts(const char *path, union path_parts *ret)
-{
-    DWORD size = sizeof *ret;
-    return PdhParseCounterPathA(path, &ret->path, &size, 0) == 0;
-}
-
 /* Writes `found`, a path that `pattern` matches, with the pattern's instances instead of its own,
  * so that one path stands for all instances. */
 static void chart_path_of(const char *found, const char *pattern, bool machine, char *ret,
                           DWORD size)
 {
-    union path_parts parts, wanted;
+    struct path_parts parts, wanted;
     snprintf(ret, size, "%s", found);
-    if (!read_parts(found, &parts) || !read_parts(pattern, &wanted))
+    if (!model_path_parts(found, &parts) || !model_path_parts(pattern, &wanted))
         return;
     if (!machine)
         parts.path.szMachineName = NULL;
