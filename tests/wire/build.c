@@ -283,8 +283,17 @@ static void multi_timers_carry_their_count(void **state)
         {.type = PERF_COUNTER_RAWCOUNT},
     };
     static const DWORD offsets[] = {8, 20, 24, 32, 40}, sizes[] = {8, 4, 8, 8, 4};
+    /* a base behind a base is the count of no timer, so its place is its own */
+    static const opl_build_counter two_bases[] = {
+        {.type = PERF_COUNTER_MULTI_TIMER, .offset = 8},
+        {.type = PERF_COUNTER_MULTI_BASE },
+        {.type = PERF_COUNTER_MULTI_BASE                               },
+        {.type = PERF_COUNTER_RAWCOUNT,                                .offset = 64           },
+    };
+    static const DWORD own_offsets[] = {8, 16, 72, 64}, own_sizes[] = {8, 8, 8, 4};
     struct built built;
     opl_sample sample;
+    assert_offsets(two_bases, COUNT(two_bases), own_offsets, own_sizes, 80);
     assert_offsets(counters, COUNT(counters), offsets, sizes, 48);
     begin(&built, sizeof(built.bytes));
     opl_build_object(&built.build, &hello_info, counters, COUNT(counters));
@@ -413,6 +422,8 @@ static void an_object_without_instances_at_the_end_is_padded(void **state)
     build_end(&built.build);
     build_end(&built.build);
     finish(&built);
+    assert_int_equal(built.size, 104 + 8);
+    finish(&built); /* collected again, it is the same */
     assert_int_equal(built.size, 104 + 8);
     begin(&built, 104 + 7);
     opl_build_object(&built.build, &instances_info, &value_counter, 1);

@@ -218,7 +218,7 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
         {"hello.hex",   144,               3,          "NumCounters at 32 is 3, expected at most 2 (what fits into DefinitionLength)"},
         {"hello.hex",   176,               39,         "ByteLength at 64 is 39, expected at least 40 (the size of a definition)"},
         {"hello.hex",   212,               0x80000000, "CounterOffset at 100 is 2147483648, expected at most 2147483647"},
-        {"several.hex", last.counters,     9,          "ByteLength of the counter block at 328 is 9, expected at most 8 (the rest of the object)"},
+        {"several.hex", last.counters,     9,          " instance b: ByteLength of the counter block at 328 is 9, expected at most 8 (the rest of the object)"},
         {"several.hex", last.offset,       23,         "ByteLength at 296 is 23, expected at least 24 (the size of an instance definition)"},
         {"several.hex", last.offset + 20,  9,          "NameLength at 316 is 9, expected at most 8 (ByteLength minus NameOffset)"},
         {"several.hex", object.offset + 40, 1,         "NumInstances at 152 is 1, expected at least 2 (one more instance follows)"},
@@ -234,6 +234,52 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
         good &= strstr(text, rows[i].text) != NULL;
     }
     assert_true(good);
+}
+
+/* Another machine's block is only refused, so nothing is reported. */
+static void a_whole_block_is_good_or_not(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t fields[2];
+        uint32_t values[2];
+        bool good;
+    } rows[] = {
+        {"hello.hex",     {0},      {0},      true }, /* field 0: unchanged */
+        {"several.hex",   {0},      {0},      true },
+        {"truncated.hex", {0},      {0},      false},
+        {"hello.hex",     {116},    {63},     false}, /* DefinitionLength */
+        {"hello.hex",     {176},    {39},     false}, /* a definition's ByteLength */
+        {"hello.hex",     {256},    {41},     false}, /* the counter block's ByteLength */
+        {"several.hex",   {28},     {2},      true }, /* NumObjectTypes; nothing reads the third */
+        {"several.hex",   {20, 28}, {448, 2}, false}, /* bytes after the block */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct golden golden;
+        golden_load(rows[i].name, &golden);
+        for (size_t k = 0; k < COUNT(rows[i].fields); k++)
+            if (rows[i].fields[k])
+                golden_set(&golden, rows[i].fields[k], rows[i].values[k]);
+        if (wire_check_block(golden.data, golden.size) != rows[i].good)
+            fail_msg("row %zu: %s should be %s", i, rows[i].name,
+                     rows[i].good ? "good" : "refused");
+        golden_done(&golden);
+    }
+}
+
+/* One object more than NumObjectTypes says, even if it is only a header, is a wrong number of
+ * objects; fewer bytes are no object, so the length before them is wrong. */
+static void f_e1_a_header_is_an_object(void **state)
+{
+    const PERF_OBJECT_TYPE types[2] = {
+        {64, 64, 64},
+        {64, 64, 64}
+    };
+    struct wire_finding finding;
+    assert_int_equal(wire_check_objects(types, 128, 1, &finding), WIRE_FAULT_OBJECTS);
+    assert_string_equal(finding.field, "NumObjectTypes");
+    assert_int_equal(wire_check_objects(types, 127, 1, &finding), WIRE_FAULT_OBJECTS);
+    assert_string_equal(finding.field, "TotalByteLength");
 }
 
 /* A single object that ends with its definitions: the size that it needs is named. */
@@ -354,6 +400,8 @@ int main(void)
         cmocka_unit_test(c128_slack_behind_the_last_instance),
         cmocka_unit_test(a_misaligned_length_is_a_warning_and_names_the_first),
         cmocka_unit_test(f_e1_a_finding_says_what_where_found_expected),
+        cmocka_unit_test(a_whole_block_is_good_or_not),
+        cmocka_unit_test(f_e1_a_header_is_an_object),
         cmocka_unit_test(f_e1_a_single_object_lacks_its_counter_block),
         cmocka_unit_test(f_b4_a_base_stands_directly_behind),
         cmocka_unit_test(f_b4_a_value_outside_its_block_is_a_warning_once),
