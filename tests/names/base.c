@@ -125,6 +125,21 @@ static void c107_languages(void **state)
     assert_string_equal(ids.data, "007 009 00A 00C 011 ");
 }
 
+/* 1 installs a language that no texts stand for, 0 removes one that has texts; nothing removes
+ * English. */
+static void the_machine_chooses_its_languages(void **state)
+{
+    put("machine/registry.d/a.reg", HEADER "[" NAMES_LANGUAGES_KEY "]\n"
+                                           "\"011\"=dword:1\n\"007\"=dword:0\n\"009\"=dword:0\n"
+                                           "\"00C\"=\"0\"\n\"00A\"=hex(4):00,00\n\"x\"=dword:0\n");
+    assert_true(names_language_installed(0x411));
+    assert_false(names_language_installed(7));
+    assert_name(2, 7, "System");
+    assert_true(names_language_installed(9));
+    assert_true(names_language_installed(0xc)); /* the value must be a DWORD of four bytes */
+    assert_true(names_language_installed(0xa));
+}
+
 static void services_add_texts(void **state)
 {
     put_service("MyPerf", "009",
@@ -203,6 +218,7 @@ int main(void)
         BUILT_TEST(c25_a_help_need_not_be_the_names_neighbor),
         BUILT_TEST(names_that_come_twice_give_the_lowest_index),
         BUILT_TEST(c107_languages),
+        BUILT_TEST(the_machine_chooses_its_languages),
         BUILT_TEST(services_add_texts),
         BUILT_TEST(of_two_services_the_first_wins),
         BUILT_TEST(c26_last_counter_and_help),
