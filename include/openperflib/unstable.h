@@ -194,8 +194,8 @@ bool opl_history_is_current(const opl_history *history);
 typedef bool (*opl_history_found)(void *context, const char *instance, int64_t before, int64_t time,
                                   double value);
 /* Reads the values of a path without machine from `from` to `to`, in order of time unless clocks
- * were set: all of them, or with a `step` some samples, about one in so much time. Of the
- * instances of an array, the first 1024 that match are read. Returns a status of pdhmsg.h;
+ * were set: all of them, or with a `step` some samples, about one in each interval of this length.
+ * Of the instances of an array, the first 1024 that match are read. Returns a status of pdhmsg.h;
  * PDH_CSTATUS_NO_COUNTER: the set has no such counter. */
 int32_t opl_history_read(opl_history *history, const char *path, int64_t from, int64_t to,
                          int64_t step, opl_history_found found, void *context);

@@ -291,8 +291,9 @@ static char *place_folder(bool user, enum set_place place)
     static const char *const below_root[] = {"sets", "captures", "run"};
     static const char *const system[] = {"/etc/openperflib/sets", "/var/log/openperflib",
                                          "/run/openperflib/sets"};
-    /* the lock of a running set is not in $XDG_RUNTIME_DIR, which systemd and a terminal have but a
-     * job of cron has not: each of them would start the set once more */
+    /* The lock of a running set is not in $XDG_RUNTIME_DIR: the variable is set under systemd and
+     * in a terminal, but not in a job of cron, which would not find the lock and start the set a
+     * second time. */
     static const char *const variables[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_STATE_HOME"};
     static const char *const below_home[] = {".config", ".local/state", ".local/state"};
     static const char *const below_user[] = {"sets", "captures", "sets"};

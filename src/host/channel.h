@@ -80,8 +80,9 @@ struct channel {
     } last;
     uint32_t end_mark;
 };
-_Static_assert(sizeof(struct channel) <= CHANNEL_PAGE, "the words fit into their page");
-_Static_assert(sizeof(atomic_uint) == 4 && ATOMIC_INT_LOCK_FREE == 2, "a futex is an atomic word");
+_Static_assert(sizeof(struct channel) <= CHANNEL_PAGE, "struct channel must fit into one page");
+_Static_assert(sizeof(atomic_uint) == 4 && ATOMIC_INT_LOCK_FREE == 2,
+               "a futex must be a lock-free word of 4 bytes");
 
 /* What the client requests for a slot, and the state of the slot's helper, which the keeper
  * stores. */
@@ -107,7 +108,8 @@ struct keeper_page {
     struct channel_word life;
     struct keeper_slot slots[KEEPER_SLOTS];
 };
-_Static_assert(sizeof(struct keeper_page) <= CHANNEL_PAGE, "the keeper's page is one");
+_Static_assert(sizeof(struct keeper_page) <= CHANNEL_PAGE,
+               "struct keeper_page must fit into one page");
 
 static inline bool channel_is_marked(const volatile struct channel *channel)
 {

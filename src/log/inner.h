@@ -45,7 +45,8 @@ const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t si
 size_t stream_have(const struct stream *stream, uint64_t offset);
 /* the size of a pipe is the number of bytes read so far */
 uint64_t stream_size(const struct stream *stream);
-uint64_t stream_file_size(const struct stream *stream); /* of a compressed file: compressed size */
+/* for a compressed file, its compressed size */
+uint64_t stream_file_size(const struct stream *stream);
 
 /* Like pread and pwrite, but repeated until all bytes are done. read_at returns fewer bytes only at
  * the end, with errno 0, or after an error. */
@@ -219,11 +220,11 @@ extern const struct format format_binary, format_text;
 /* ---- set.c: the captures of a set of logman ---- */
 struct log_set {
     char *name;
-    struct set_file { /* of log->files the one with the same number */
+    struct set_file { /* an entry; the file itself is at the same position in log->files */
         char *path;
         LONGLONG first; /* time of its first sample: the files are in this order */
         uint64_t size, series, catalogue; /* series, catalogue: equal ones have the same hash */
-        bool passed;                      /* the range does not need it */
+        bool passed;                      /* the file is not needed for the range */
     } * files;
     size_t count, next;        /* next: the first file that was not opened yet */
     LONGLONG newest;           /* `first` of the last file, from which the facts are */

@@ -177,7 +177,7 @@ PDH_STATUS log_open_file(struct log *log, struct file *file, LSTATUS opened)
 {
     file->log = log;
     const char *kind = opened == ERROR_ACCESS_DENIED ? file_kind(file->stream.name) : NULL;
-    if (opened) /* of a folder, which is no file that may not be read */
+    if (opened) /* this may be a folder, for which "access denied" would be misleading */
         return file_problem(file, status_to_pdh(opened), 0, "%s",
                             kind ? kind : status_text(opened));
     PDH_STATUS found = find_format(file);

@@ -190,7 +190,8 @@ PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 /* ---- skim.c: the needed columns of a set over a long time ---- */
 struct log_skim {
     LONGLONG from, to; /* the range, UTC */
-    LONGLONG step;     /* about one sample in so much time is wanted; 0: all */
+    /* about one sample in each interval of this length is wanted; 0: all samples */
+    LONGLONG step;
     /* Gets the samples, one file after the other; `utc` is the sample's time. `first`: the one
      * before was of another series of files. False: no more are wanted. */
     bool (*take)(void *context, const struct log_sample *sample, LONGLONG utc, bool first);

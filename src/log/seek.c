@@ -128,7 +128,8 @@ PDH_STATUS file_next_wanted(struct file *file)
 void log_know_columns(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++)
-        if (log->files[i].format && log->files[i].stream.pipe < 0) /* of a set only what is open */
+        /* of a set, only the files that are open now */
+        if (log->files[i].format && log->files[i].stream.pipe < 0)
             file_mark(&log->files[i]);
 }
 
@@ -138,7 +139,7 @@ PDH_STATUS log_extent(struct log *log, struct log_extent *ret)
     for (size_t i = 0; i < log->file_count; i++) {
         bool closed = !log->files[i].format;
         PDH_STATUS status = closed ? captures_open_file(log, i) : 0;
-        if (closed && status) /* it is counted as lost */
+        if (closed && status) /* the file is counted as lost */
             continue;
         status = file_mark(&log->files[i]);
         const struct log_extent one = log->files[i].marks.extent;

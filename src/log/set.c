@@ -20,8 +20,8 @@ enum {
      * The C library keeps memory of less than 128 KiB for the next file */
     HEAD_BYTES = 64 << 10,
     LONG_HEAD_BYTES = 1 << 20,
-    INPUT_BYTES = 16 << 10, /* of a compressed file that are read at once */
-    NEWEST = 8, /* as many of the last files stay open at their end, because they may grow */
+    INPUT_BYTES = 16 << 10, /* bytes of a compressed file that are read at once */
+    NEWEST = 8, /* number of the last files that stay open at their end, because they may grow */
     /* files of each series that begin before a range and are read for it: more than one, because
      * the files overlap after the clock was set back */
     EARLIER = 2
@@ -77,7 +77,8 @@ static bool is_doubled(const char *folder, const char *name)
     return plain && access(plain, F_OK) == 0;
 }
 
-/* Is it a file of a collector that records to `begin`? Its version follows, or its extension. */
+/* True if the name is that of a file of a collector that records to `begin`: after it follows a
+ * version or the extension. */
 static bool is_of(const char *name, const char *begin)
 {
     size_t length = strlen(begin);
@@ -446,7 +447,7 @@ void captures_advance(struct log *log, LONGLONG time)
         if (!file->format || file->pending || (DWORD)file->ended != PDH_NO_MORE_DATA ||
             i + NEWEST >= set->count)
             continue;
-        if (file->problem.len) /* it was cut off when its writer ended */
+        if (file->problem.len) /* the file's last record was cut off when its writer ended */
             losses_add(&log->losses, LOSS_RECORD, 1, "%s", strrchr(file->problem.data, '/') + 1);
         close_file(log, i);
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Some columns of a set over a long time. Each file that has one of them is read alone: all its
- * samples from the range's beginning on, or the first sample of some of its frames. Counters are
- * cumulative, so the mean between two samples is right whatever was recorded between them.
  *
- * A file to which another set of counters was appended has a second catalogue, which single samples
- * after it do not show: those that do not fit the first one are left out.
+ * Reads some columns of a set over a long time. Each file that has one of them is read alone: all
+ * its samples from the range's beginning on, or the first sample of some of its frames. Counters
+ * are cumulative, so the mean between two samples is right whatever was recorded between them.
+ *
+ * If other counters were appended to a file, it has a second catalogue. A single sample does not
+ * show to which catalogue it belongs, so samples that do not fit the first one are left out.
  */
 #include "log/inner.h"
 
@@ -15,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-    TRIES = 64,           /* records that are no sample's beginning */
-    NEAR_BYTES = 4 << 20, /* a place in a file is found to so many bytes */
+    TRIES = 64,           /* number of records that are read in search of a sample's beginning */
+    NEAR_BYTES = 4 << 20, /* bytes within which a place in a file is searched for */
 };
 static const LONGLONG minute = 60 * (LONGLONG)CLOCK_TICKS_PER_SECOND, hour = 60 * minute;
 
@@ -49,7 +50,7 @@ static bool next_sample(struct file *file)
     return !status;
 }
 
-/* Gives the file's sample to the caller. */
+/* Passes the file's sample to the caller. */
 static void report(struct reading *reading)
 {
     struct file *file = &reading->file;
@@ -59,8 +60,8 @@ static void report(struct reading *reading)
     reading->first = false;
 }
 
-/* Goes to a frame whose first sample is before the range, if there is one; the file's first sample
- * was read. */
+/* Goes to a frame whose first sample is before the range, if there is one. Called after the file's
+ * first sample was read. */
 static void go_to_range(struct file *file, LONGLONG from)
 {
     uint64_t low = 0, high = stream_size(&file->stream);
@@ -85,7 +86,8 @@ static void read_all(struct reading *reading)
     bool more = true;
     if (file->format->go_near && stream_size(&file->stream) > NEAR_BYTES &&
         utc_of(file) < skim->from) {
-        struct log_losses kept = reading->log->losses; /* the search loses nothing */
+        /* what the search skips is not counted as lost */
+        struct log_losses kept = reading->log->losses;
         go_to_range(file, skim->from);
         reading->log->losses = kept;
         more = next_sample(file);
@@ -94,7 +96,8 @@ static void read_all(struct reading *reading)
         report(reading);
 }
 
-/* Gives the first sample, and those at some later places; `span` is the file's time. */
+/* Passes the first sample to the caller, and samples at some later places; `span`: the time that
+ * the file covers. */
 static void read_some(struct reading *reading, LONGLONG span)
 {
     struct file *file = &reading->file;
@@ -110,7 +113,7 @@ static void read_some(struct reading *reading, LONGLONG span)
         if (place == last || !file->format->go_near(file, place))
             continue;
         last = place;
-        file->turn++; /* names are not those of the sample before */
+        file->turn++; /* so that names are not taken for those of the previous sample */
         if (next_sample(file))
             report(reading);
     }

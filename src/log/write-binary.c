@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ *
  * Writes BLG files, with the layout that docs/format.md describes. The records of a sample are
  * written to the file before the head of their buffer, which says how many bytes of it are used: a
- * writer that is killed leaves a file that ends with its last whole sample; with `sync` also one
- * whose power fails, at most without its last samples.
+ * writer that is killed leaves a file that ends with its last whole sample; with `sync` the file is
+ * also complete after a power failure, except that the last samples may be missing.
  */
 #include "log/binary.h"
 #include "log/inner.h"

@@ -37,8 +37,8 @@ static void end_line(struct buffer *line)
     }
 }
 
-/* Returns the length of a control character in UTF-8 that `at` begins with, or of one that changes
- * the direction of text; 0: it is another. */
+/* Returns the length of the character at `at` if it is a control character or one that changes the
+ * direction of text; 0: it is neither. */
 static size_t control_length(const unsigned char *at)
 {
     if (*at < ' ' || *at == 0x7F)
@@ -50,8 +50,8 @@ static size_t control_length(const unsigned char *at)
     return moves ? 3 : 0;
 }
 
-/* Adds the zone's name; for a terminal without control characters, because it may be that of a
- * capture that was made to hurt. */
+/* Adds the zone's name. For a terminal control characters are replaced, because the name may come
+ * from a malicious capture. */
 static void add_zone(struct buffer *line, const char *zone, bool terminal)
 {
     while (*zone) {
@@ -243,7 +243,7 @@ static PDH_STATUS refuse(struct buffer *problem, const char *path, PDH_STATUS st
     return status;
 }
 
-/* Reports by errno that the file cannot be opened. */
+/* Reports that the file cannot be opened; errno is the reason. */
 static PDH_STATUS refuse_open(struct buffer *problem, const char *path)
 {
     if (errno == EEXIST)
@@ -362,7 +362,7 @@ static PDH_STATUS begin(struct log_writer *writer, const char *path, enum log_cr
     }
     writer->before = (uint64_t)(size > 0 ? whole_lines(writer->fd, size) : 0);
     PDH_STATUS status = log_set_header(writer, path, header, problem);
-    /* without columns it waits for those of the first line */
+    /* if there are no columns yet, the header is written with the first line */
     return status || !header->count ? status : hand_on(writer);
 }
 
@@ -372,8 +372,8 @@ static PDH_STATUS open_plain(struct log_writer *writer, const char *path, enum l
 {
     const char *message = header->kind != LOG_BINARY ? "only BLG is compressed"
                           : mode == LOG_CREATE_APPEND || header->most_bytes
-                              ? "a compressed capture is written once, as a whole: it cannot be "
-                                "appended to, nor circular"
+                              ? "a compressed capture is written once, as a whole: it can "
+                                "neither be appended to nor be circular"
                               : NULL;
     if (message)
         return refuse(problem, path, (PDH_STATUS)PDH_INVALID_ARGUMENT, message);

@@ -25,8 +25,8 @@ enum {
     HEAD_BYTES = 18, /* the longest head of a frame */
     FOOTER_BYTES = 9,
     LITTLE_PART = 64 << 10,
-    /* a capture becomes 25 to 100 times smaller; a small file of gigabytes of zeros is not read for
-     * minutes */
+    /* captures are compressed to between 1/25 and 1/100 of their size; without this limit, reading
+     * a small file that decompresses to gigabytes of zeros would take minutes */
     MOST_RATIO = 2000,
     ANY_RATIO = 256 << 20 /* bytes that any file may have */
 };
@@ -226,7 +226,7 @@ static void measure(struct zst *zst, struct frame *frame)
          size += zst->decoder->part_size)
         decoded = decode_part(zst->decoder);
     zst->decoder->frame = NULL;
-    bool enough = decoded == DECODED_PART; /* find_frames says that the rest is not read */
+    bool enough = decoded == DECODED_PART; /* find_frames reports that the rest is not read */
     frame->damaged = !enough && decoded != DECODED_ALL && !(decoded == DECODED_CUT && frame->cut);
     if (!frame->damaged)
         frame->size = size;
@@ -402,8 +402,8 @@ static LSTATUS find_frames(struct zst *zst)
         if (zst->size <= most_of(zst))
             continue;
         snprintf(zst->problem, sizeof zst->problem,
-                 "the file becomes more than %d times larger, which no capture does: only the "
-                 "first %llu MiB are read",
+                 "the decompressed file is more than %d times larger, which no real capture is: "
+                 "only the first %llu MiB are read",
                  MOST_RATIO, (unsigned long long)zst->size >> 20);
         break;
     }

@@ -7,8 +7,9 @@
 
 #include <zstd.h>
 
-enum {                           /* as little-endian numbers in the file */
-       ZST_SKIPPED = 0x184D2A50, /* to 0x184D2A5F: a frame without data */
+enum { /* as little-endian numbers in the file */
+       /* a frame without data; all numbers up to 0x184D2A5F mean the same */
+       ZST_SKIPPED = 0x184D2A50,
        ZST_TABLE = 0x184D2A5E,   /* the skipped frame with the seek table */
        ZST_FRAME_BYTES = 4 << 20 /* bytes of a BLG in one frame */
 };

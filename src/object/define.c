@@ -69,7 +69,7 @@ static LSTATUS row_init_unit(struct row *row)
 {
     opl_unit unit = row->value->unit;
     if (unit.times < OPL_RUNTIME_HZ || unit.parts < OPL_RUNTIME_HZ || !unit.times != !unit.parts)
-        return wrong(row, "its unit is not a fraction: one of times and parts is 0 or unknown");
+        return wrong(row, "its unit is not a fraction: `times` or `parts` is 0 or unknown");
     row->times = unit.times ? unit_number(unit.times) : 1;
     row->parts = unit.parts ? unit_number(unit.parts) : 1;
     if (row->times % row->parts == 0) {

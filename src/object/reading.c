@@ -15,7 +15,8 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-/* size of a buffer in bytes: two reads into it return all that proc lists before its processes */
+/* bytes: two reads with a buffer of this size return all entries of proc before those of
+ * processes */
 enum { FEW_ENTRIES = 1024 };
 
 bool opl_reading_column(opl_reading *reading, const opl_source *is, unsigned column, uint64_t *ret)

@@ -322,7 +322,7 @@ static void wait_for_new(struct remote_fs_reader *remote_fs)
         remote_fs->places[i].waited = true;
 }
 
-/* Runs after a fork: the child forgets the rounds that the parent began. */
+/* Called in a child after a fork: forgets the requests to perfspace that the parent made. */
 static void remote_fs_notice_fork(struct remote_fs_reader *remote_fs)
 {
     if (remote_fs->pid == (int)getpid())

@@ -140,8 +140,8 @@ struct change {
     size_t size;
     bool must_exist;   /* the key must exist, else ERROR_KEY_DELETED */
     bool without_keys; /* CHANGE_DELETE_KEY: a key with subkeys is refused */
-    /* CHANGE_DELETE_VALUE: at most so many keys, from `path` upwards, are removed if they are
-     * empty */
+    /* CHANGE_DELETE_VALUE: maximum number of keys, from `path` upwards, that are removed if they
+     * are empty */
     unsigned empty_keys;
     bool existed; /* set by the change: the key existed */
 };

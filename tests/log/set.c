@@ -117,7 +117,7 @@ static void ordered(void **state)
     assert_int_equal(log_columns(log), 2);
     assert_true(open_files() <= before + 1);
     check_samples(log, 0, FILES * SAMPLES - 1, 2);
-    assert_true(open_files() < before + 20); /* the newest ones may grow */
+    assert_true(open_files() < before + 20); /* the newest files stay open, because they may grow */
     assert_false(log_losses(log)->any);
     struct log_extent extent;
     assert_int_equal(log_extent(log, &extent), 0);
@@ -225,7 +225,8 @@ static void damaged(void **state)
     write_file("a_1.blg", "a", 0, 10, 0);
     if (zst_library()) /* not in a build for 32 bits without libzstd1 */
         write_file("a_2.blg.zst", "a", 10, 10, 0);
-    write_file("a_2.blg", "a", 10, 10, 0); /* being compressed to a_2.blg.zst: read once */
+    /* a_2.blg while it is being compressed to a_2.blg.zst: it is read once */
+    write_file("a_2.blg", "a", 10, 10, 0);
     write_text("a_3.blg", "this is no capture");
     write_text("a_4.blg.zst", "\x28\xb5\x2f\xfd and then nothing that is a frame");
     write_text("a_5.blg", "");

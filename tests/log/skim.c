@@ -31,7 +31,8 @@ static const char *path_of(const char *end, size_t file)
     return path;
 }
 
-/* Each sample has an array of 10 MB a file, and the sample's number beside it. */
+/* Writes a file of samples. Each has the sample's number and an array; the arrays of a file have 10
+ * MB in all. */
 static void write_file(const char *end, size_t file)
 {
     static char names[ITEMS][16];
@@ -121,7 +122,7 @@ static void check_set(const char *end)
     for (size_t i = 0; i < FILES; i++)
         write_file(end, i);
     assert_int_equal(log_open(&name, 1, &log, NULL), 0);
-    /* all, with what the last hour's limit leaves after the range */
+    /* all samples; from = 0 and a far end, so that nothing is outside the range */
     struct seen all = skim(log, 0, INT64_MAX / 2, 0, SIZE_MAX);
     assert_int_equal(all.count, FILES * SAMPLES);
     assert_int_equal(all.firsts, 1);
@@ -130,14 +131,14 @@ static void check_set(const char *end)
     struct seen some = skim(log, from, from + 15 * 60 * second, 0, SIZE_MAX);
     assert_in_range(some.count, 61, 61 + 110 + SAMPLES);
     assert_int_equal(some.last, time_of(FILES * SAMPLES - 1));
-    /* few: some samples of each file; with a small step more of them */
+    /* with a step, some samples of each file; with a smaller step more of them */
     struct seen few = skim(log, 0, end_time, HOUR * second, SIZE_MAX);
     struct seen more = skim(log, 0, end_time, 900 * second, SIZE_MAX);
     assert_in_range(few.count, FILES, 2 * FILES);
     assert_in_range(more.count, few.count + 1, 5 * FILES);
-    /* as many as are wanted */
+    /* the callback refuses further samples after the fifth */
     assert_int_equal(skim(log, 0, INT64_MAX / 2, 0, 5).count, 5);
-    /* afterwards all is read and checked as before */
+    /* afterwards, reading the set gives and checks all samples as before */
     const struct log_sample *sample;
     assert_int_equal(log_rewind(log), 0);
     size_t count = 0;

@@ -340,7 +340,7 @@ static void a_killed_writer_loses_nothing(void **state)
         assert_int_equal(waitpid(child, NULL, 0), child);
         struct stat facts;
         if (stat(in_folder("killed"), &facts) || facts.st_size < BUFFER)
-            continue; /* it had not begun */
+            continue; /* the child was killed before it had created the file */
         assert_int_equal(check_samples(in_folder("killed"), 300, true, &count), 0);
         assert_in_range(count, *flushed, *flushed + 1);
         most = count > most ? count : most;
@@ -402,7 +402,7 @@ static void samples_are_appended(void **state)
     assert_int_equal(log_write_close(writer), 0);
     assert_int_equal(check_samples(path, 50, true, &count), 0);
     assert_int_equal(count, 60);
-    /* other columns, behind Windows' own */
+    /* appends samples with other columns to Windows' capture */
     golden_path(golden);
     copy(golden, path);
     writer = create(path, LOG_CREATE_APPEND, 0);

@@ -35,8 +35,9 @@ struct log_source {
      * and of the next column in the same bucket; 0: none */
     uint32_t *first_column, *next_column;
     size_t indexed, places;
-    struct item_set numbering;    /* for one column at a time: its items, to count equal names */
-    const struct item_set *like;  /* while a sample is taken: the set of the wildcard before */
+    struct item_set numbering; /* for one column at a time: its items, to count equal names */
+    /* while a sample is taken: the set of the wildcard counter before this one */
+    const struct item_set *like;
     struct capture_block *blocks; /* one block for each column; allocated when first needed */
     size_t block_count;
 };

@@ -75,7 +75,7 @@ static void add_instances(struct expand_search *search, const struct log_column 
     }
     for (uint32_t i = 0; i < info->instance_count; i++) {
         const struct instance_info *instance = &info->instances[i];
-        /* the object's other columns may have instances that this one has not */
+        /* the object's other columns may have instances that this one lacks */
         if (column->instance && !instance->parent && !path_match(column->instance, instance->name))
             continue;
         if (!path_match_instance(search->path, instance->parent, instance->name, instance->number))

@@ -15,8 +15,9 @@ enum { ITEMS_MOST = 1024, FORMAT = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_N
 struct opl_history {
     struct log *log;
     char *set;
-    struct timespec listed[2]; /* when the folders of the captures, the user's and the system's, had
-                                  changed when they were read */
+    /* times of the last change of the folders of captures (the user's and the system's) when they
+     * were read */
+    struct timespec listed[2];
     struct buffer lost;
 };
 
@@ -119,7 +120,7 @@ static double cook(const struct log_column *column, const PDH_RAW_COUNTER *newes
     return status ? NAN : value.doubleValue;
 }
 
-/* Gives a value to the caller, and keeps the sample for the next one. */
+/* Passes a value to the caller, and keeps the sample, which the next value needs. */
 static void report(struct search *search, const struct log_column *column, struct past *past,
                    const PDH_RAW_COUNTER *raw, LONGLONG utc)
 {
@@ -162,7 +163,8 @@ static struct past take_past(struct line *line, const char *name, size_t hint)
     return (struct past){.name = strdup(name)};
 }
 
-/* Makes the list that of the array's items that match, with the samples of those that it had. */
+/* Replaces the list by the array's items that match. Items that were in the list keep their
+ * samples. */
 static void take_names(struct search *search, struct line *line, const struct log_value *value)
 {
     struct line old = *line;

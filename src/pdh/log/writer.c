@@ -21,7 +21,7 @@ struct writer_column {
     char *path;
     struct instance_key key; /* key.name NULL: the counter is not a wildcard, or the file a BLG */
     char *instance;
-    struct log_item *items; /* of a wildcard in a BLG */
+    struct log_item *items; /* used for a wildcard in a BLG */
     uint32_t item_capacity;
     struct pdh_path parts; /* BLG: the parts of the path, for the catalogue */
     /* of a text counter the newest text; in a BLG the block with it, and the names of the numbers
@@ -37,8 +37,8 @@ struct capture_writer {
                 * fail */
     DWORD most_bytes;
     char *path, *caption; /* caption NULL: lines have none */
-    uint32_t counters;    /* how many the query had when the columns were made */
-    PDH_HCOUNTER newest;  /* the last of them */
+    uint32_t counters;    /* number of the query's counters when the columns were made */
+    PDH_HCOUNTER newest;  /* the counter that was added last to the query then */
     struct writer_column *columns;
     double *numbers;
     const char **texts; /* for each column; NULL: it has a number, or no value */
@@ -73,7 +73,8 @@ static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, cons
     return column->path;
 }
 
-/* Adds a column for one instance; in its path "a#1" is the second "a". False: not added. */
+/* Adds a column for one instance; its path has "a#1" for the second instance named "a". False: not
+ * added. */
 static bool add_instance(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
 {
     PATH_AUTO parts = {0};
@@ -202,7 +203,7 @@ static PDH_STATUS mode_of(const struct capture_options *options, enum log_kind k
     }
 }
 
-/* Makes what has an element for each column. */
+/* Allocates the arrays that have an element for each column. */
 static PDH_STATUS make_arrays(struct capture_writer *writer)
 {
     size_t count = writer->count + 1;
@@ -260,7 +261,8 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
     return status;
 }
 
-/* Prepares what is to be written; refuses what cannot be. */
+/* Refuses what cannot be written, with a message; joins the samples of several files if that is
+ * requested. */
 static PDH_STATUS prepare(const struct pdh_query *query, const struct capture_options *options,
                           enum log_kind kind)
 {
@@ -565,8 +567,9 @@ static PDH_STATUS take_value(struct writer_column *column, const struct counter 
     return 0;
 }
 
-/* True if the wall clock was set since the last sample, and the value is one of those that readers
- * divide by what passed on that clock: they could not know, so the value is not written. */
+/* True if the wall clock was set since the last sample, and the counter's value is divided by the
+ * time that passed on that clock. Readers of the file cannot know that the clock was set, so the
+ * value is not written. */
 static bool misleads(const struct counter *counter)
 {
     return counter->collected > 1 && !counter->comparable && formula_needs_two(counter->type) &&
@@ -604,8 +607,8 @@ static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
     return status;
 }
 
-/* Makes the columns those of the query's present counters: it may have got some since PdhOpenLog.
- * The columns of a text file are fixed with its first line. */
+/* Makes the columns those of the query's present counters: counters may have been added since
+ * PdhOpenLog. The columns of a text file are fixed with its first line. */
 static PDH_STATUS follow_query(struct capture_writer *writer)
 {
     struct pdh_query *query = query_claim(writer->query);
@@ -634,7 +637,9 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
     if (writer->most_bytes && log_written_bytes(writer->log) >= writer->most_bytes)
         return (PDH_STATUS)PDH_LOG_FILE_TOO_SMALL;
     PDH_STATUS status = follow_query(writer);
-    if (!status && !writer->count) /* a sample of nothing would look like one without values */
+    /* without counters nothing is written: such a sample would look like one whose values are all
+     * missing */
+    if (!status && !writer->count)
         status = (PDH_STATUS)PDH_NO_DATA;
     else if (!status)
         status = query_collect(writer->query, &time);

@@ -22,8 +22,8 @@ enum {
     LIMIT_QUERIES_PER_SECOND = 2000,
     /* maximum number of Costly queries of all clients at the same time */
     LIMIT_COSTLY = 4,
-    LIMIT_IDLE_SECONDS = 10,    /* a client that was idle for so long may be ended for another
-                                      * one */
+    /* a client that was idle for this time may be ended for another one */
+    LIMIT_IDLE_SECONDS = 10,
     LIMIT_REFUSED_SECONDS = 10, /* a client that may not read is disconnected then */
     LIMIT_MESSAGE_SECONDS = 10, /* most time for receiving a request, from its first byte */
     LIMIT_REPLY_SECONDS = 30,   /* most time for sending a reply */
