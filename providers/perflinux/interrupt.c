@@ -58,7 +58,7 @@ static void list(opl_listing *listing)
 {
     const char *line = opl_reading_text(opl_listing_reading(listing), &interrupts, NULL);
     if (line)
-        line = opl_next_line(line); /* the names of the columns */
+        line = opl_next_line(line); /* skips the heading, which has the names of the columns */
     for (; line && *line; line = opl_next_line(line)) {
         char name[NAME_SIZE];
         const char *label = line + strspn(line, " "), *at = label + strcspn(label, ":\n");

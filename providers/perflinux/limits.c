@@ -131,11 +131,11 @@ static bool key_bytes_max(opl_reading *reading, uint64_t *ret)
 /* clang-format off */
 static const opl_counter counters[] = {
     {100702, 100703, COUNT, -2, PERF_DETAIL_NOVICE, OPL_FN_OF(&loadavg, threads), .name = "Process IDs",
-     .help = "Numbers of processes and threads that are in use now: each thread has one.", .where = LOADAVG},
+     .help = "Process and thread numbers that are in use now: each thread has one.", .where = LOADAVG},
     {100704, 100705, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&pid_max, 1, OPL_ONE), .name = "Process IDs Maximum",
-     .help = "How many numbers there are for processes and threads."},
+     .help = "The number of process and thread numbers that can exist."},
     {100706, 100707, SHARE, OPL_FN_OF(&loadavg, threads), .base = OPL_COLUMN(&pid_max, 1, OPL_ONE), .name = "% Process IDs Used",
-     .help = "Share of the numbers for processes and threads that is in use.", .where = LOADAVG "; of `proc/sys/kernel/pid_max`"},
+     .help = "Share of the possible process and thread numbers that is in use.", .where = LOADAVG "; of `proc/sys/kernel/pid_max`"},
     {100708, 100709, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&threads_max, 1, OPL_ONE), .name = "Threads Maximum",
      .help = "Threads that can exist on the whole machine."},
     {100710, 100711, SHARE, OPL_FN_OF(&loadavg, threads), .base = OPL_COLUMN(&threads_max, 1, OPL_ONE), .name = "% Threads Used",
@@ -155,7 +155,7 @@ static const opl_counter counters[] = {
     {100724, 100725, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&watches_max, 1, OPL_ONE), .name = "Inotify Watches Maximum",
      .help = "Files and folders that one user's programs can watch for changes."},
     {100726, 100727, COUNT, -1, PERF_DETAIL_ADVANCED, OPL_COLUMN(&instances_max, 1, OPL_ONE), .name = "Inotify Instances Maximum",
-     .help = "Queues for changes of files that one user's programs can have."},
+     .help = "Queues that report changes of files (inotify instances): how many one user's programs can have."},
     {100728, 100729, COUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&key_users, keys), .name = "Keys",
      .help = "Keys that the kernel keeps for the users that the querying user may see.", .where = "proc/key-users: the sum of nkeys"},
     {100730, 100731, SHARE, OPL_FN_OF(&key_users, key_count), .base = OPL_FN_OF(&key_users, key_count_max), .name = "% Key Quota Used",

@@ -30,7 +30,7 @@ static bool read_line(const char *line, char name[NAME_SIZE], struct slab *ret)
     for (unsigned i = 0; i < 5; i++) {
         at += strspn(at, " ");
         if (*at < '0' || *at > '9')
-            return false; /* the heading with the version */
+            return false; /* the heading, which has the version */
         words[i] = perflinux_number(&at);
     }
     at = memmem(at, (size_t)(end - at), "slabdata", 8);

@@ -103,7 +103,7 @@ static const opl_counter unit_counters[] = {
     {100906, 100907, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_COLUMN(&tasks, 1, OPL_ONE), .total = OPL_SUM, ON("pids"),
      .name = "Tasks", .help = "Processes and threads of the unit."},
     {100908, 100909, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&memory_events, "oom_kill", OPL_ONE), .total = OPL_SUM, ON("memory"),
-     .name = "Out of Memory Kills", .help = "Processes of the unit that were ended since the unit was started, because there was no memory."},
+     .name = "Out of Memory Kills", .help = "Processes of the unit that the kernel ended since the unit was started, because memory ran out."},
     {100910, 100911, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), .total = OPL_SUM, ON("cpu"), .name = "% Throttled Time",
      .help = "Share of time that the unit's tasks had to wait because all processor time that it may use was used up."},
     {1412, 1413, BULK, 0, PERF_DETAIL_ADVANCED, IO(reads, "rios"), .name = "IO Read Operations/sec",

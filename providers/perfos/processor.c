@@ -142,7 +142,7 @@ static bool deferred_calls(opl_reading *reading, uint64_t *ret)
             IDLE_STATE("6", file), IDLE_STATE("7", file), IDLE_STATE("8", file),                   \
             IDLE_STATE("9", file),                                                                 \
     }
-enum { MOST_STATES = 10 }; /* CPUIDLE_STATE_MAX */
+enum { MOST_STATES = 10 }; /* CPUIDLE_STATE_MAX of the kernel */
 static const opl_source state_time[MOST_STATES] = IDLE_STATES("time");
 static const opl_source state_usage[MOST_STATES] = IDLE_STATES("usage");
 

@@ -78,7 +78,8 @@ static bool load_15(opl_reading *reading, uint64_t *ret)
     return load(reading, 3, ret);
 }
 
-/* A fraction is cooked to a percentage: hundredths of the load / 10,000 * 100 is the load. */
+/* PDH shows numerator * 100 / base of a fraction: hundredths of the load * 100 / 10,000 is the
+ * load. */
 static const uint32_t whole_load = 10000;
 #define LOAD(function, number, time)                                                               \
     PERF_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfos_loadavg, function),                \

@@ -18,7 +18,8 @@
 enum { CHARACTERS = 64, COMMAND_CHARACTERS = 256, KEPT_SECONDS = 10 };
 enum { USER = 102002, STATE = 102004, GROUP = 102006, UNIT = 102008, COMMAND = 102010 };
 static const uint32_t kept_counters[] = {USER, GROUP, UNIT, COMMAND}; /* in the order of texts */
-/* Bytes of a text of at most so many UTF-16 units, in UTF-8 with a terminator. */
+/* Number of bytes that a text of at most this number of UTF-16 units has in UTF-8, with a
+ * terminator. */
 #define UTF8_SIZE(characters) ((characters)*3 + 1)
 /* Words of proc/PID/stat. */
 enum { STAT_START = 22, STAT_CODE = 26, STAT_STACK = 28 };
