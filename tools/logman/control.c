@@ -51,7 +51,8 @@ static int systemctl(bool user, const char *verb, const char *option, const char
     return state != -1 && WIFEXITED(state) ? WEXITSTATUS(state) : EXIT_FAILED;
 }
 
-/* Does systemd run, and does it know the unit? No with OPENPERFLIB_ROOT, which no unit has. */
+/* True if systemd runs and knows the unit. False with OPENPERFLIB_ROOT, because the unit would run
+ * without this variable. */
 static bool has_unit(bool user)
 {
     const char *root = getenv("OPENPERFLIB_ROOT"), *runtime = getenv("XDG_RUNTIME_DIR");

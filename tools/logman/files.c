@@ -208,16 +208,17 @@ static bool is_too_full(const char *path, double percent)
            (double)disk.f_bavail < (double)disk.f_blocks * percent / 100;
 }
 
-/* How long a clock must have gone before files are deleted by it. */
+/* Returns for how long the clock must have been right (believed_time) before files are deleted by
+ * age. */
 static time_t trial_of(const struct set *set)
 {
     enum { DAY = 24 * 3600 };
     return set->retention < 2 * DAY ? (time_t)set->retention / 2 : DAY;
 }
 
-/* Returns the time by which files are old. A clock that is far ahead would make all of them old, so
- * it is believed only when there is a file that it dated a day ago. `files` are in the order of
- * their times. */
+/* Returns the present time for computing the age of files. A clock that is far ahead would make all
+ * files old, so its time counts only if the set has a closed file that is at least `trial` old;
+ * else the result is earlier. `files` are sorted by time. */
 static time_t believed_time(const struct old_file *files, size_t count, time_t trial)
 {
     time_t now = time(NULL), settled = 0;
@@ -226,8 +227,8 @@ static time_t believed_time(const struct old_file *files, size_t count, time_t t
     return settled + trial < now ? settled + trial : now;
 }
 
-/* Returns when the file was written; if a clock that was ahead has dated it, at the latest when one
- * with a later number was. */
+/* Returns when the file was written. If its time is in the future, because the clock was ahead,
+ * returns the earliest time of a file with a higher number, which was written later. */
 static time_t time_of(const struct old_file *files, size_t count, const struct old_file *file)
 {
     time_t ret = file->changed;

@@ -63,7 +63,7 @@ static const struct option_row set_rows[] = {
     {0, "samples", "N", SAMPLES, "End after N samples.", NULL, 0, "sc"},
     {'b', "begin", "TIME", BEGIN, "Begin at a local time: M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
     {'e', "end", "TIME", END, "End at a local time, written as for -b.", NULL, 0, NULL},
-    {'m', "manual", NULL, MANUAL, "Start and stop by hand, not at -b and -e; with start or stop after it, only start or only stop by hand.", NULL, 0, NULL},
+    {'m', "manual", NULL, MANUAL, "Start and stop by hand instead of at -b and -e; -m start, -m stop: only that one by hand.", NULL, 0, NULL},
     {'r', "repeat", NULL, REPEAT, "Repeat each day, between the times of day of -b and -e.", NULL, 0, NULL, true},
     {0, "run-for", "TIME", RUN_FOR, "End after this time.", "1:00:00", 0, "rf"},
     {0, "command", "COMMAND", COMMAND, "Run a command each time that a file is closed.", NULL, 0, "rc", true},
@@ -106,7 +106,7 @@ static const struct option_row rows[] = {
 };
 
 static const char negations[] =
-    "A second dash takes an option back: --a --ow --v --max --cnf --r --rc --u --el --rdcs\n"
+    "A second dash cancels an option: --a --ow --v --max --cnf --r --rc --u --el --rdcs\n"
     "--tn --targ; of the others, --no-retention, --no-keep-free, --no-command-lines,\n"
     "--no-compress, --no-hold, --no-hysteresis and --no-pause.\n";
 static const struct tool commands[] = {
@@ -320,7 +320,8 @@ static const struct setting {
     {THRESHOLD, OTHER, ALERTS, false, NULL, NULL, 0, NULL, NULL},
 };
 
-/* Options that set several elements: a row for each. `word`: "" no argument, "-" taken back. */
+/* Options that set several elements: a row for each. `word`: the option's argument; "": no
+ * argument; "-": the option is cancelled. */
 static const struct effect {
     int id;
     const char *word;
@@ -571,7 +572,7 @@ static const char *collector_fault(const struct set *set, const struct collector
             strcmp(set_file_name(set, other), set_file_name(set, collector)) == 0)
             return "two collectors have the same file name (FileName)";
     return collector->format == SET_BINCIRC && (!set->most || set->segment)
-               ? "-f bincirc needs -max, the size of its one file, and no -cnf"
+               ? "-f bincirc needs -max, the size of its only file, and cannot be used with -cnf"
                : NULL;
 }
 
@@ -613,7 +614,7 @@ static void put_duration(struct set *set)
 /* Returns which options do not fit together, or the fault of the changed set; NULL: nothing. */
 static const char *options_fault(const struct set *set, const bool given[static END_OF_OPTIONS])
 {
-    return given[END] && given[RUN_FOR]   ? "-e and -rf both say when the set ends"
+    return given[END] && given[RUN_FOR] ? "-e and -rf both say when the set ends; give one of them"
            : given[REPEAT] && !set->begin ? "-r needs -b: the time of day at which the set begins"
            : given[COUNTER] && set->count > 1 ? "the set has several collectors; change their "
                                                 "counters by export and import"
@@ -759,7 +760,8 @@ static void print_settings(const struct set *set, const struct collector *collec
     }
 }
 
-/* May the path's counter be a command line? The runner knows better: in all languages. */
+/* True if the path's counter may be a command line, by its English names. The runner also finds the
+ * names of other languages. */
 static bool may_be_command_line(const char *path)
 {
     const char *counter = strrchr(path, '\\'), *end = strchr(path, '(');
@@ -790,7 +792,8 @@ static void show_collector(const struct set *set, const struct collector *collec
     for (size_t i = 0; i < collector->counters.count && !set->command_lines; i++)
         leaves_out |= may_be_command_line(collector->counters.texts[i]);
     if (leaves_out && set->kind == SET_COUNTER)
-        print_row("Command lines:", "left out, as they may have passwords; see --command-lines");
+        print_row("Command lines:",
+                  "left out, because they may contain passwords; see --command-lines");
     printf("%s:\n", set->kind == SET_ALERT ? "Limits" : "Counters");
     for (size_t i = 0; i < collector->counters.count; i++)
         printf("    %s\n", text_seen(collector->counters.texts[i]));

@@ -43,7 +43,8 @@ static DWORD mode_of(const struct active *active)
 {
     const struct collector *collector = active->collector;
     if (collector->format == SET_BINCIRC && active->resumes && !active->file_samples)
-        return PDH_LOG_CREATE_ALWAYS; /* a circular file cannot be continued, but this is empty */
+        /* a circular file cannot be continued, but one that is still empty can be made anew */
+        return PDH_LOG_CREATE_ALWAYS;
     if (collector->append || active->resumes || (active->files && !collector->overwrite))
         return PDH_LOG_OPEN_ALWAYS;
     return collector->overwrite ? PDH_LOG_CREATE_ALWAYS : PDH_LOG_CREATE_NEW;

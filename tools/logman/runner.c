@@ -49,7 +49,7 @@ static bool next_period(const struct set *set, int64_t after, struct period *ret
         return after == INT64_MIN && ret->end > local_now();
     if (!set->end)
         ret->end = ret->begin + (set->run_for && set->run_for < DAY ? set->run_for : DAY);
-    while (ret->end <= ret->begin) /* from evening to morning */
+    while (ret->end <= ret->begin) /* a period from evening to morning ends on the next day */
         ret->end += DAY;
     int64_t days = (local_now() - ret->end) / DAY;
     if (days > 0) {
@@ -69,7 +69,7 @@ static volatile sig_atomic_t stopped;
 
 static void note_signal(int number)
 {
-    if (number != SIGCHLD) /* which only ends a wait */
+    if (number != SIGCHLD) /* SIGCHLD only ends a wait */
         stopped = 1;
 }
 

@@ -424,7 +424,8 @@ static void discard_error(void *context, const char *format, ...)
     (void)context, (void)format;
 }
 
-/* Has an element more attributes than libxml2 compares in a moment? There is no '<' in them. */
+/* True if an element has more attributes than libxml2 can compare in a moment. Between two '<' only
+ * attributes have '='. */
 static bool has_many_attributes(const char *bytes, size_t size)
 {
     enum { MOST_ATTRIBUTES = 1000 };

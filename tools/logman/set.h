@@ -59,9 +59,11 @@ struct set {
     bool segment;      /* -cnf: after a full file a new one begins; else the set ends */
 
     /* when */
-    int64_t begin, end; /* local time as from timegm; 0: begins at its start, never ends */
-    uint64_t run_for;   /* seconds after which the set ends; 0: no limit */
-    bool repeat;        /* every day, between the times of day of `begin` and `end` */
+    /* local time in seconds, as timegm converts it; 0: the set begins when it is started, never
+     * ends */
+    int64_t begin, end;
+    uint64_t run_for; /* seconds after which the set ends; 0: no limit */
+    bool repeat;      /* every day, between the times of day of `begin` and `end` */
 
     /* after */
     char *command;      /* -rc: runs when a file is closed; "" or NULL: none */

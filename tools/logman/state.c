@@ -48,7 +48,8 @@ int state_lock(struct runner *runner)
         file_make_folders(folder, 0755);
     runner->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
     if (runner->lock >= 0 && lock_file(runner->lock, F_SETLK, &lock)) {
-        fchmod(runner->lock, 0600); /* who may read it could lock it, and nothing would start */
+        /* a user who may read the file could also lock it, and then the set would never start */
+        fchmod(runner->lock, 0600);
         runner->since = time(NULL);
         return 0;
     }
