@@ -51,7 +51,9 @@ static void load_sessions(struct access *access)
     long long until;
     bool own = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
                about.st_uid == geteuid() && !(about.st_mode & 077) &&
-               about.st_mtime >= time(NULL) - seconds_now(); /* its times are of this boot */
+               /* the times in the file count from the boot, so a file of an earlier boot is not
+                * used */
+               about.st_mtime >= time(NULL) - seconds_now();
     FILE *file = own ? fdopen(fd, "r") : NULL;
     if (!file && fd >= 0)
         close(fd);
@@ -66,7 +68,8 @@ static void load_sessions(struct access *access)
         fclose(file);
 }
 
-/* Without it, pages need a new link after a restart: a failure is not worth a message. */
+/* Saves the sessions. A failure is not reported: it only means that pages need a new link after a
+ * restart. */
 static void save_sessions(const struct access *access)
 {
     char path[PATH_MAX + 4];

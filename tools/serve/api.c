@@ -188,8 +188,9 @@ static void answer_instances(struct server *server, const struct request *reques
     fail(reply, HTTP_MISSING, "There is no such object, or it has not been read yet.\n");
 }
 
-/* English titles for those in the lines of the body, which may be of any language: of each an
- * array, because different counters may have one title in a language. */
+/* Answers with the English titles for the titles in the lines of the body, which may be in any
+ * language. Each title gets an array, because several counters may have the same title in a
+ * language. */
 static void answer_titles(struct server *server, const struct request *request, struct reply *reply)
 {
     struct json json = {.out = reply->out, .flat = true};
@@ -234,7 +235,7 @@ static void answer_history(struct server *server, const struct request *request,
     const char *why = NULL;
     if (!machine || machine->name) {
         fail(reply, HTTP_MISSING,
-             "The set \"base\" has the past of the server's own machine only.\n");
+             "Recorded values exist for the server's own machine only, in the set \"base\".\n");
         return;
     }
     reply->viewer = past_query_new(server->past, request, &why);
@@ -252,7 +253,7 @@ int api_upload(const struct request *request)
     return upload ? captures_file() : -1;
 }
 
-/* Adds the capture that is the request's body; without a body, tells the name of one. */
+/* Keeps the capture in the request's body, and answers with its id. */
 static void answer_captures(struct server *server, const struct request *request,
                             struct reply *reply)
 {
@@ -291,7 +292,8 @@ static void answer_capture(struct server *server, const struct request *request,
     }
 }
 
-/* Reads a capture: at first starts that, and when it has ended, answers. */
+/* Reads a capture. The first call starts a job and lets the request wait; when the job has ended,
+ * the second call answers the request. */
 static void answer_reading(struct server *server, const struct request *request,
                            struct reply *reply)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures that viewers have brought: each is a file without a name, which reader.c reads in a
- * process of its own for each request. The answer of that process is a file without a name, too,
- * so a process that is killed leaves the server as it was.
+ * The captures that viewers upload. Each is a file without a name, which a separate process
+ * (reader.c) reads for each request. That process writes its answer to a file without a name, too,
+ * so killing it does not affect the server.
  */
 #include "serve.h"
 
@@ -21,19 +21,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* IDLE_SECONDS: a capture that was not read for so long makes place for another */
+/* IDLE_SECONDS: a capture that no request has read for this time may be dropped for a new one */
 enum { FILES_MOST = 16, JOBS_MOST = 4, JOB_SECONDS = 30, IDLE_SECONDS = 3600 };
 
 struct capture {
-    char id[CAPTURE_ID_SIZE + 1]; /* random: only viewers that know it read the capture */
+    char id[CAPTURE_ID_SIZE + 1]; /* random, so that only viewers who got it can read the capture */
     char name[128];
     int file;
     double used;
 };
 struct job {
     struct captures *captures;
-    struct connection *connection; /* that waits; NULL: it is gone, or the job has ended */
-    pid_t process;                 /* 0: ended */
+    /* the connection that waits for the job; NULL: it is gone, or the job has ended */
+    struct connection *connection;
+    pid_t process; /* 0: ended */
     int process_file, answer, problem;
     int state; /* as by waitpid */
     double begun;
@@ -41,7 +42,7 @@ struct job {
 };
 struct captures {
     struct capture files[FILES_MOST];
-    struct job *jobs[JOBS_MOST]; /* those whose process runs */
+    struct job *jobs[JOBS_MOST]; /* jobs whose process runs */
     int events, timer;
 };
 
@@ -129,7 +130,8 @@ bool captures_remove(struct captures *captures, const char *id)
 
 /* ---- jobs ---- */
 
-/* While jobs run, captures_run looks at their time every second. */
+/* While jobs run, the timer makes the main loop call captures_run every second, which checks their
+ * time. */
 static void set_timer(struct captures *captures)
 {
     struct itimerspec times = {0};
@@ -151,7 +153,8 @@ static pid_t start(const int files[4], char **arguments)
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    int above = 4; /* a number above those of all files: the copies there replace none of them */
+    /* copies of the files get numbers above all of the files, so that no copy replaces a file */
+    int above = 4;
     for (int i = 0; i < 4; i++)
         above = files[i] >= above ? files[i] + 1 : above;
     for (int i = 0; i < 4; i++)
@@ -264,10 +267,10 @@ void captures_run(struct captures *captures)
     }
     uint64_t times;
     if (read(captures->timer, &times, sizeof times) < 0)
-        return; /* it was not due */
+        return; /* the timer has not expired */
 }
 
-/* Why the process gave no answer. */
+/* Writes why the process gave no answer. */
 static void write_problem(const struct job *job, FILE *out)
 {
     char text[4096] = "";
@@ -275,9 +278,8 @@ static void write_problem(const struct job *job, FILE *out)
         fprintf(out, "Reading this capture takes longer than %d seconds, so it was ended.\n",
                 JOB_SECONDS);
     else if (WIFSIGNALED(job->state))
-        fputs("Reading this capture needs more time or memory than a capture may have, or the "
-              "capture is damaged in a way that ended the reading process; \"relog FILE\" may say "
-              "more.\n",
+        fputs("Reading this capture needs more time or memory than is allowed, or damage in the "
+              "capture ended the reading process; \"relog FILE\" may say more.\n",
               out);
     else if (pread(job->problem, text, sizeof text - 1, 0) > 0)
         fputs(text, out);

@@ -19,7 +19,8 @@ enum {
     BODY_MOST = 256 << 10,
     HEAD_MEMORY = 32 << 10, /* bytes for the head of a connection's request */
     STREAM_MOST = 4 << 20,  /* bytes that may wait for a slow viewer */
-    REQUEST_SECONDS = 20    /* so long a request may be incomplete */
+    /* a connection is closed if its request is still incomplete after this time */
+    REQUEST_SECONDS = 20
 };
 
 struct stream {
@@ -35,7 +36,8 @@ struct stream {
 struct peer {
     struct peer *next, **link;
     struct MHD_Connection *connection;
-    time_t complete; /* when the last request was complete; before it, when it was opened */
+    /* when the last request was complete; before the first one, when the connection was opened */
+    time_t complete;
     bool streams;
 };
 
@@ -246,13 +248,13 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
         peer->complete = seconds_now();
         peer->streams = reply.viewer || reply.job;
     }
-    if (reply.job) { /* nor was anything written here */
+    if (reply.job) { /* an answer that waits for a job has written nothing to `out` */
         free(text);
         request->job = reply.job;
         MHD_suspend_connection(connection);
         return MHD_YES;
     }
-    if (reply.viewer) { /* nothing was written to `out` */
+    if (reply.viewer) { /* a stream has written nothing to `out` */
         free(text);
         return send_stream(http, connection, &reply);
     }
@@ -345,7 +347,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     struct request *request = &pending->request;
     if (*size) {
         struct peer *peer = request->file >= 0 ? peer_of(connection) : NULL;
-        if (peer) /* an upload may last, as long as some of it arrives */
+        if (peer) /* the time of an upload begins again with each piece that arrives */
             peer->complete = seconds_now();
         if (!take_body(pending, data,
                        *size)) /* in the middle of a body, only closing is possible */
@@ -397,8 +399,8 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     }
 }
 
-/* Closes connections whose request is incomplete for too long. libmicrohttpd's own time limit is no
- * help: it starts anew with every byte. */
+/* Closes connections whose request is incomplete for too long. libmicrohttpd's own time limit does
+ * not help, because it begins again with every byte. */
 static void close_slow(const struct http *http)
 {
     time_t now = seconds_now();
@@ -412,7 +414,8 @@ static void close_slow(const struct http *http)
 
 /* ---- the daemon ---- */
 
-/* Decodes %XX. A zero byte would end the text early, which would then equal another one. */
+/* Decodes %XX. A zero byte is replaced, because it would end the text early, and the text would
+ * pass for a shorter one. */
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
 {
     size_t size = MHD_http_unescape(text);
@@ -477,6 +480,7 @@ void http_run(struct http *http)
     close_slow(http);
     do {
         before = http->count;
-        MHD_run(http->daemon); /* also listens again, if there were too many */
+        /* accepts connections again if the maximum number was reached before */
+        MHD_run(http->daemon);
     } while (http->count < before);
 }

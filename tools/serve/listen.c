@@ -114,14 +114,15 @@ static bool take_passed(struct listeners *list, int count)
         fcntl(fd, F_SETFL, O_NONBLOCK);
         if (!listens || list->count == LISTENERS_MOST ||
             !(domain == AF_UNIX ? add(list, fd, true) : take_port(list, fd))) {
-            fputs("openperflib-serve: the sockets must be one of 127.0.0.1 and Unix sockets; for "
-                  "other addresses use a reverse proxy\n",
+            fputs("openperflib-serve: systemd may pass one TCP socket, of 127.0.0.1, and Unix "
+                  "sockets; for other addresses use a reverse proxy\n",
                   stderr);
             return false;
         }
     }
     if (!list->port)
-        fputs("openperflib-serve: there is no socket of 127.0.0.1\n", stderr);
+        fputs("openperflib-serve: systemd has passed no socket of 127.0.0.1; add one to the unit\n",
+              stderr);
     return list->port != 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What viewers watch. Viewers with the same list of counters share a table of the model. Each
- * sample of the table is made into text once and sent to all of them. Without viewers there are no
- * samples. A table without viewers is kept for an hour, with its histories.
+ * The tables that viewers watch. Viewers with the same list of counters share a table of the model,
+ * and each sample of the table is converted to text once and sent to all of them. Without viewers
+ * no samples are taken. A table that lost its last viewer is kept for an hour, with its histories.
  */
 #include "serve.h"
 
@@ -15,26 +15,26 @@
 #include <string.h>
 
 enum {
-    TABLES_MOST = 256, /* of all viewers together */
+    TABLES_MOST = 256, /* for all viewers together */
     VIEWER_TABLES_MOST = 64,
     PATHS_MOST = 64, /* of a table */
     KEEP_SECONDS = 3600,
-    ALIVE_SECONDS = 10 /* interval of signs of life in a stream without samples */
+    ALIVE_SECONDS = 10 /* if a stream has no samples, an empty event is sent at this interval */
 };
 
 struct watched {
-    char *key; /* those lines of the viewers' lists that make up this table */
+    char *key; /* the lines of the viewers' lists that make up this table */
     unsigned table;
     struct process_list *processes; /* not NULL: the table is that of a list of processes */
     enum grouping grouping;         /* of the list */
-    size_t most; /* so many lines of the list, those with the most processor time; 0: all */
+    size_t most; /* number of lines that are sent, those with the most processor time; 0: all */
     bool history;
     size_t viewers;
-    double unwatched; /* time since which it has had no viewer */
-    uint64_t tick;    /* of the sample in `rows` */
+    double unwatched; /* when the last viewer left */
+    uint64_t tick;    /* the tick of the sample in `rows` */
     char *rows, *columns;
     size_t rows_size, columns_size;
-    unsigned version; /* counts changes of `columns` */
+    unsigned version; /* incremented when `columns` changes */
 };
 
 struct viewer {
@@ -42,7 +42,8 @@ struct viewer {
     struct live *live;
     struct stream *stream;
     struct watched *tables[VIEWER_TABLES_MOST];
-    unsigned versions[VIEWER_TABLES_MOST]; /* versions of the columns that were sent; 0: none */
+    /* version of each table's columns that was sent to this viewer; 0: none */
+    unsigned versions[VIEWER_TABLES_MOST];
     uint64_t ticks[VIEWER_TABLES_MOST];
     size_t count;
     uint64_t lost; /* number of texts not sent, because the viewer reads too slowly */
@@ -123,8 +124,8 @@ bool live_watched(const struct live *live)
 
 /* ---- lists of counters ---- */
 
-/* Returns the length of the part before a path's counter, which follows the last \ or ::. The name
- * of a list of processes has no such part: its whole length. */
+/* Returns the length of the part of a path before its counter, which follows the last \ or ::. The
+ * name of a list of processes has no counter: returns its whole length. */
 static size_t object_length(const char *path, size_t length)
 {
     if (*path == '#')
@@ -143,7 +144,8 @@ static void remove_table(struct live *live, size_t at)
     live->tables[at] = live->tables[--live->count];
 }
 
-/* Removes tables that had no viewer for an hour; with too many tables, also the oldest of these. */
+/* Removes tables that had no viewer for an hour; if there are too many tables, also the one that
+ * has had no viewer for the longest time. */
 static void remove_unwatched(struct live *live)
 {
     size_t oldest = SIZE_MAX;
@@ -229,7 +231,8 @@ failed:
     return NULL;
 }
 
-/* Adds to the viewer a table of the lines from `list` to `end`. Returns why not; NULL: added. */
+/* Adds a table to the viewer, for the lines from `list` to `end`. Returns why that failed; NULL:
+ * added. */
 static const char *add_table(struct viewer *viewer, const char *list, const char *end)
 {
     struct watched *watched =
@@ -243,7 +246,7 @@ static const char *add_table(struct viewer *viewer, const char *list, const char
     return NULL;
 }
 
-/* Adds tables for a list of paths: successive paths that differ only in the counter are one table.
+/* Adds tables for a list of paths. Successive paths that differ only in the counter make one table.
  * Returns what is wrong; NULL: nothing. */
 static const char *add_tables(struct viewer *viewer, const char *list)
 {
@@ -445,8 +448,9 @@ static void write_rows(struct json *json, const struct live *live, const struct 
     json_integer(json, "forgotten", (int64_t)table->forgotten);
 }
 
-/* Writes the rest of an event, which is one line "data: {...}" and an empty line: what follows the
- * number of the viewer's table. It replaces *text. False: it is the same as *text, or no memory. */
+/* Writes the text of an event from after the table's number to its end into *text. (An event is a
+ * line "data: {...}" and an empty line.) False: *text had the same content before, or there is no
+ * memory. */
 static bool replace(char **text, size_t *size,
                     void (*write)(struct json *, const struct live *, const struct watched *),
                     const struct live *live, const struct watched *watched)
@@ -483,7 +487,8 @@ static void update_texts(const struct live *live, struct watched *watched)
 
 /* ---- histories ---- */
 
-struct steps { /* the ticks to send of a history: before `fine` in groups, then one by one */
+/* which ticks of a history are sent: those before `fine` in groups, the later ones one by one */
+struct steps {
     uint64_t begin, fine, end;
 };
 
@@ -575,7 +580,7 @@ static void send_table(struct viewer *viewer, size_t at)
     if (watched->columns && viewer->versions[at] != watched->version) {
         snprintf(head, sizeof head, "data: {\"event\": \"columns\", \"table\": %zu", at);
         if (send(viewer, head, watched->columns, watched->columns_size))
-            viewer->versions[at] = watched->version; /* else it is sent again */
+            viewer->versions[at] = watched->version; /* otherwise the next call sends them again */
     }
     if (watched->rows && watched->tick && viewer->ticks[at] != watched->tick) {
         snprintf(head, sizeof head, "data: {\"event\": \"rows\", \"table\": %zu", at);

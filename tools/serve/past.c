@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The past of counters, from the captures of the set "base". A thread of its own reads them, so
- * that nothing else waits; at first a few samples of all the time, which is quick because counters
- * are cumulative, then all of them. Requests wait for each other, and are answered as streams.
+ * Recorded values of counters, from the captures of the set "base". A separate thread reads them,
+ * so that nothing else waits. It first reads a few samples of the whole time, which is fast because
+ * counters are cumulative, then all samples. It answers one request after the other; an answer is a
+ * stream.
  */
 #include "serve.h"
 
@@ -21,28 +22,30 @@
 
 enum {
     QUERIES_MOST = 16,
-    FEW_SECONDS = 3600, /* between two of few samples: a file of the set may give only one */
+    /* least time between two of the few samples: each file of the set may give only one */
+    FEW_SECONDS = 3600,
     PATHS_MOST = 64,
     BUCKETS_LEAST = 10,
     BUCKETS_MOST = 2000,
     SERIES_MOST = 256, /* of a path */
     EVENTS_MOST = 200,
     PIECE = 64 << 10,
-    LATER_SECONDS = 60 /* the set stays open for so long after the last request */
+    LATER_SECONDS = 60 /* the set stays open for this time after the last request */
 };
 #define SET "base"
-/* All samples of a shorter time are sent, else those of buckets. */
+/* For a shorter time than this, all samples are sent; for a longer one, averages of groups
+ * (buckets). */
 enum { ALL_SECONDS = 3700 };
 static const int64_t SECOND = 10000000, MILLISECOND = 10000;
 static const int64_t EPOCH = 11644473600000; /* ms from 1601 to 1970 */
 
 struct past_query { /* a request */
     struct past_query *next;
-    struct stream *stream; /* NULL: not yet, or the viewer is gone */
-    char *list;            /* the paths, in lines */
+    struct stream *stream; /* NULL: not given yet, or the viewer is gone */
+    char *list;            /* the paths, one in each line */
     int64_t from, to;
     size_t buckets;
-    char *out; /* events that were not given to the stream yet */
+    char *out; /* events that were not written to the stream yet */
     size_t out_size, out_sent;
     bool taken, done; /* by the thread */
     atomic_bool gone;
@@ -53,9 +56,9 @@ struct past {
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t changed;
     struct past_query *queries;
-    bool stop, prepare; /* prepare: a page was opened, which may need the set soon */
-    int ready;          /* eventfd: there are events, or a request is done */
-    bool waits;         /* a viewer must read before it gets more */
+    bool stop, prepare; /* prepare: a page was opened, so the set may be needed soon */
+    int ready;          /* an eventfd, readable when there are events or a request is done */
+    bool waits;         /* some viewer must read before more can be written to its stream */
     opl_history *history;
 };
 
@@ -72,15 +75,16 @@ struct line {
 struct collected {
     struct past_query *query;
     int64_t step;
-    bool few;       /* not all samples are read */
+    bool few;       /* only a few of the samples are read */
     int64_t usual;  /* the shortest time between two samples; 0: not known yet */
-    int64_t *times; /* of the newest sample in each bucket; 0: none */
+    int64_t *times; /* time of the newest sample in each bucket; 0: the bucket has none */
     struct line lines[SERIES_MOST];
     size_t count, last;
-    bool more; /* there are more instances */
+    bool more; /* there are more instances than SERIES_MOST */
 };
 
-/* The values of an array come in the same order again and again. */
+/* Returns the line of an instance; makes one if there is none. All samples have the instances in
+ * the same order, so the search begins after the line that was found last. */
 static struct line *line_of(struct collected *collected, const char *name)
 {
     for (size_t i = 1; i <= collected->count; i++) {
@@ -103,7 +107,7 @@ static struct line *line_of(struct collected *collected, const char *name)
     return &collected->lines[collected->last];
 }
 
-/* Are samples missing between these two? */
+/* True if samples are missing between these two times. */
 static bool is_gap(const struct collected *collected, int64_t before, int64_t time)
 {
     int64_t usual = collected->few ? FEW_SECONDS * SECOND : collected->usual;
@@ -161,8 +165,8 @@ static void write_figure(struct json *json, const struct collected *collected,
                                       : bucket->sum / (double)bucket->count);
 }
 
-/* Writes a figure of each bucket with samples. A gap before one has an element, too, just after
- * the bucket before it. */
+/* Writes one figure (such as the average) of each bucket that has samples. If there is a gap before
+ * a bucket, an empty element is written first, with the time just after the previous bucket. */
 static void write_figures(struct json *json, const char *key, const struct collected *collected,
                           const struct line *line, enum figure figure)
 {
@@ -200,7 +204,7 @@ static void write_collected(struct json *json, const struct collected *collected
     json_close(json, ']');
 }
 
-/* Adds the event to what the query sends. */
+/* Ends the event, and adds it to the events that the query sends. */
 static void close_event(struct past *past, struct past_query *query, struct event_text *event)
 {
     bool good = event_end(event);
@@ -218,7 +222,8 @@ static void close_event(struct past *past, struct past_query *query, struct even
 
 /* ---- the thread ---- */
 
-/* Reads a path's values and adds them as an event. False: there is nothing of this path. */
+/* Reads a path's values and adds them as an event. False: the captures have no values of this
+ * path. */
 static bool read_path(struct past *past, struct past_query *query, const char *path, bool few)
 {
     struct event_text event;
@@ -257,7 +262,7 @@ static void read_paths(struct past *past, struct past_query *query, bool few)
     free(copy);
 }
 
-/* Adds what happened in that time: alerts, and what providers and sets logged. */
+/* Adds events for that time: alerts, and what providers and sets logged. */
 static void add_marks(struct past *past, struct past_query *query)
 {
     struct event_log log;
@@ -294,7 +299,7 @@ static void add_marks(struct past *past, struct past_query *query)
     event_log_done(&log);
 }
 
-/* Opens the set, unless it is open and has the same files. NULL: it has none. */
+/* Opens the set, unless it is open already and has no new files. NULL: the set has no captures. */
 static opl_history *open_set(struct past *past)
 {
     if (past->history && opl_history_is_current(past->history))
@@ -323,8 +328,8 @@ static void answer(struct past *past, struct past_query *query)
     free(why);
 }
 
-/* Waits for a request, and closes the set when none came for a while. NULL: none, but the set must
- * be opened, or the thread must end. */
+/* Waits for a request, and closes the set if none arrived for LATER_SECONDS. NULL: there is no
+ * request, but the set must be opened, or the thread must end. */
 static struct past_query *wait_for_query(struct past *past)
 {
     struct past_query *query = NULL;
@@ -433,7 +438,7 @@ bool past_waits(const struct past *past)
     return past->waits;
 }
 
-/* Gives the stream what there is space for; returns whether that is all. */
+/* Writes as many events to the stream as it has space for. Returns whether all were written. */
 static bool write_out(struct past_query *query)
 {
     while (query->out_sent < query->out_size) {
@@ -474,14 +479,16 @@ static bool read_number(const struct request *request, const char *name, int64_t
     return text && end != text && !*end && *ret >= 0;
 }
 
-/* Reads what the request's address says. NULL: *ret is complete; else why it is refused. */
+/* Reads the parameters in the request's address. NULL: *ret is complete; otherwise why the request
+ * is refused. */
 static const char *read_query(const struct request *request, struct past_query *ret)
 {
     int64_t from, to, buckets;
     size_t lines = 1;
     if (!read_number(request, "from", &from) || !read_number(request, "to", &to) ||
         !read_number(request, "buckets", &buckets) || from >= to || to > INT64_C(1) << 48)
-        return "from, to (ms since 1970) and buckets are numbers, and from is before to.\n";
+        return "from, to (ms since 1970) and buckets must be numbers, and from must be before "
+               "to.\n";
     for (const char *at = request->body; *at; at++)
         lines += *at == '\n' && at[1];
     if (!*request->body || lines > PATHS_MOST)
@@ -491,7 +498,8 @@ static const char *read_query(const struct request *request, struct past_query *
     ret->buckets = buckets < BUCKETS_LEAST  ? BUCKETS_LEAST
                    : buckets > BUCKETS_MOST ? BUCKETS_MOST
                                             : (size_t)buckets;
-    if (ret->to - ret->from <= ALL_SECONDS * SECOND) /* each second may have a sample */
+    if (ret->to - ret->from <=
+        ALL_SECONDS * SECOND) /* one bucket for each second: no two samples share one */
         ret->buckets = (size_t)((ret->to - ret->from + SECOND - 1) / SECOND);
     return NULL;
 }
@@ -506,7 +514,7 @@ struct past_query *past_query_new(struct past *past, const struct request *reque
     for (; *link; link = &(*link)->next)
         count++;
     if (!*ret_why && count >= QUERIES_MOST)
-        *ret_why = "Too many requests for the past wait.\n";
+        *ret_why = "Too many requests for recorded values are waiting; try again later.\n";
     if (!*ret_why) {
         query->list = strdup(request->body);
         *link = query;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads one capture, in a process of its own without rights: a capture that was made to hurt finds
- * no other file, no network and no other process there. The capture is standard input, the
- * answer standard output, and descriptor 3 has the paths of the counters, one a line. relog's parts
- * do the reading.
+ * Reads one capture, in a separate process without rights: even if a malicious capture takes over
+ * this process, it reaches no other file, no network and no other process. Standard input is the
+ * capture, standard output the answer, and descriptor 3 has the paths of the counters, one in each
+ * line. The reading is done by parts of relog.
  */
 #include "serve.h"
 
@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* PLACES_MOST: of all lines together, each of 32 bytes */
+/* PLACES_MOST: the maximum for all lines together; a place has 32 bytes */
 enum { POINTS_MOST = 4000, PLACES_MOST = 1 << 20, COUNTERS_MOST = 20000 };
 
 /* ---- no rights ---- */
@@ -40,8 +40,9 @@ static void limit(int what, rlim_t most)
     setrlimit((__rlimit_resource_t)what, &limit);
 }
 
-/* The calls that reading needs; each other one fails. The names are those of the machine that this
- * is built for, and another machine's calls are refused by the check of the kind. */
+/* Allows the system calls that reading needs; every other call fails. The numbers are those of the
+ * processor type of this build; calls of another type (32-bit calls on a 64-bit system) are
+ * refused. */
 static bool allow_few_calls(void)
 {
     static const unsigned short calls[] = {
@@ -52,7 +53,7 @@ static bool allow_few_calls(void)
         SYS_sigaltstack,  SYS_clock_gettime, SYS_gettimeofday, SYS_getpid,
         SYS_gettid,       SYS_sched_yield,   SYS_getrandom,    SYS_ftruncate,
         SYS_fstat,        SYS_flock,         SYS_fcntl,        SYS_restart_syscall,
-#ifdef SYS_newfstatat /* libc calls it for fstat; of other files it tells no content */
+#ifdef SYS_newfstatat /* libc uses it for fstat; it does not read the content of other files */
         SYS_newfstatat,
 #endif
 #ifdef SYS_mmap2
@@ -70,7 +71,7 @@ static bool allow_few_calls(void)
 #elif defined(__aarch64__)
     const uint32_t kind = AUDIT_ARCH_AARCH64;
 #else
-    const uint32_t kind = 0; /* not tried: every call is refused */
+    const uint32_t kind = 0; /* not tested on this processor type: every call is refused */
 #endif
     enum { COUNT = sizeof calls / sizeof *calls };
     struct sock_filter lines[COUNT + 6] = {
@@ -88,15 +89,17 @@ static bool allow_few_calls(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* Everything that needs a file is done before. False: the rights could not be given up. */
+/* Gives up all rights. What needs other files is done first. False: some right could not be given
+ * up. */
 static bool drop_rights(void)
 {
     enum { NO_USER = 65534 };
     DWORD size = 0;
     tzset();
     dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
-    PdhLookupPerfNameByIndexA(NULL, 2, NULL, &size); /* reads the names of this machine */
-    FILE *killed_first = fopen("/proc/self/oom_score_adj", "we"); /* rather than the server */
+    PdhLookupPerfNameByIndexA(NULL, 2, NULL, &size); /* loads the names of this machine */
+    /* if memory runs out, the kernel kills this process before the server */
+    FILE *killed_first = fopen("/proc/self/oom_score_adj", "we");
     if (killed_first) {
         fputs("1000", killed_first);
         fclose(killed_first);
@@ -125,20 +128,22 @@ struct reading {
     struct input_log source;
     struct place *all;   /* of each counter */
     double *now;         /* the values of the last sample */
-    struct place *lines; /* `points` of each counter */
-    int64_t *times;      /* of the first sample of each place */
-    size_t points;       /* even; 0: no lines are wanted */
-    size_t step, seen;   /* how many samples share a place; how many were read */
+    struct place *lines; /* for each counter, `points` places */
+    int64_t *times;      /* time of the first sample of each place */
+    /* number of places of a line, an even number; 0: no lines were requested */
+    size_t points;
+    /* `step`: number of samples that share a place; `seen`: number of samples that were read */
+    size_t step, seen;
     int64_t first, last;
 };
 
-/* Milliseconds since 1970, as JavaScript has them, of a local time. */
+/* Converts a local time to milliseconds since 1970 UTC, as JavaScript uses them. */
 static int64_t javascript_time(LONGLONG local)
 {
     return utc_of_local(local) / 10000 - 11644473600000;
 }
 
-/* The opposite; 0: no limit. */
+/* Converts milliseconds since 1970 UTC to a local time; 0: no limit. */
 static LONGLONG local_time(const char *text)
 {
     int64_t time = strtoll(text, NULL, 10);
@@ -156,7 +161,7 @@ static void add(struct place *place, const struct place *more)
     place->count += more->count;
 }
 
-/* Joins each two places when all are taken. */
+/* When all places are used: joins them in pairs, so that half of them are free. */
 static void join_places(struct reading *reading)
 {
     size_t half = reading->points / 2;
@@ -197,7 +202,7 @@ static void take(void *context, LONGLONG time)
 
 /* ---- answers ---- */
 
-/* What the reading reported on standard error, which is a file. */
+/* Writes the messages of the reading, which were printed on standard error, a file. */
 static void write_loss(struct json *json)
 {
     char text[4096] = "";
@@ -331,8 +336,8 @@ static int read_values(struct input_log *source, const struct relog *opts, struc
 
 /* ---- */
 
-/* `arguments`: counters, values, csv or blg; the first and the last time in ms since 1970, 0: no
- * limit; the points of a line. */
+/* `arguments`: "counters", "values", "csv" or "blg"; the first and the last time in ms since 1970
+ * (0: no limit); the number of points of a line. */
 void reader_main(char **arguments)
 {
     static char input[] = "-", *inputs[] = {input};
@@ -364,5 +369,5 @@ void reader_main(char **arguments)
     }
     fflush(stdout);
     fflush(stderr);
-    _exit(code); /* what the memory has ends with the process */
+    _exit(code); /* the memory is not freed, because the process ends */
 }

@@ -27,7 +27,8 @@ bool rights_missing(char *command, size_t capacity)
 {
     struct statfs place;
     char path[4096];
-    /* false for root, where BPF is missing (as in containers), and if the records can be read */
+    /* returns false for root, on a system without BPF (as in containers), and if the records can be
+     * read */
     if (geteuid() == 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0 ||
         statfs(FOLDER, &place) != 0 || (uint32_t)place.f_type != BPF_FS_MAGIC ||
         access(FOLDER "/openperflib/processes", R_OK) == 0)

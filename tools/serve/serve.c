@@ -43,7 +43,7 @@ struct settings {
     size_t host_count;
     double seconds;
     bool open;
-    const char *language; /* LC_ALL at the beginning; NULL: not set */
+    const char *language; /* LC_ALL when the program began; NULL: it was not set */
 };
 
 /* ---- the loop ---- */
@@ -78,7 +78,7 @@ static void end(void *context, void *viewer)
         live_end(viewer);
 }
 
-/* How many connections a listener may have: half of the descriptors are theirs. */
+/* Returns how many connections each listener may have: all together use half of the descriptors. */
 static unsigned connections_most(size_t listeners)
 {
     struct rlimit limit;
@@ -117,7 +117,7 @@ static void run(struct loop *loop)
         for (size_t i = 0; i < server->machine_count; i++) {
             const struct live *live = server->machines[i].live;
             if (!live_watched(live))
-                continue; /* samples that still come wait for the next viewer */
+                continue; /* the model keeps these samples until there is a viewer */
             polls[count++] = (struct pollfd){.fd = live_descriptor(live), .events = POLLIN};
             wait = ALIVE_MS;
         }
@@ -149,12 +149,13 @@ static int open_signals(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, NULL); /* before threads are made, which inherit it */
+    sigprocmask(SIG_BLOCK, &set, NULL); /* before threads are started, which inherit this mask */
     signal(SIGPIPE, SIG_IGN);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Opens or prints a link for the user, but only on a terminal: a journal would keep it readable. */
+/* Opens a link in the browser or prints it, but only on a terminal: in the journal the secret could
+ * be read later. */
 static void show_link(struct server *server, bool open, const char *language)
 {
     char secret[SECRET_SIZE + 1];
@@ -194,7 +195,7 @@ static int run_loop(struct loop *loop, const struct settings *settings)
     return EXIT_GOOD;
 }
 
-/* Without any, adds this machine. */
+/* Adds the machines of the options; this machine if there are none. */
 static void add_machines(struct server *server, const struct settings *settings)
 {
     server->machine_count = settings->machine_count ? settings->machine_count : 1;
@@ -205,8 +206,8 @@ static void add_machines(struct server *server, const struct settings *settings)
     }
 }
 
-/* The file that keeps the sessions: in the folder that systemd gives to the unit, or beside the
- * socket. */
+/* Finds the path of the file that keeps the sessions: in the state folder that systemd gives to the
+ * unit, or beside the socket. */
 static void find_sessions(const char *socket, char path[static PATH_MAX])
 {
     const char *folder = getenv("RUNTIME_DIRECTORY");
@@ -270,7 +271,8 @@ int main(int argc, char **argv)
         [SERVE_OPEN] = OPTION_FLAG(settings.open),
     };
     settings.language = getenv("LC_ALL");
-    setenv("LC_ALL", "C.UTF-8", 1); /* names are English here; api.c has those of other languages */
+    /* the server's names are English; api.c reads those of other languages */
+    setenv("LC_ALL", "C.UTF-8", 1);
     if (argc == 6 && !strcmp(argv[1], READER_OPTION))
         reader_main(argv + 2);
     text_begin();

@@ -52,20 +52,21 @@ enum http_status {
 };
 struct connection; /* libmicrohttpd's */
 struct request {
-    const char *method, *path; /* path: without the query */
-    const char *body;          /* `size` bytes, and a zero after them */
+    const char *method, *path; /* path: the address without its query */
+    const char *body;          /* `size` bytes, followed by a zero byte */
     size_t size;
     bool local; /* the connection is a Unix socket, so `user` and `process` are known */
-    uid_t user; /* the user at the other end */
+    uid_t user; /* the user of the program that has connected */
     pid_t process;
     struct connection *connection;
-    int file;        /* the body of an upload; -1: the body is above */
-    struct job *job; /* not NULL: this job has ended, for which the request waited */
+    int file;        /* a file that has the body of an upload; -1: the body is in memory */
+    struct job *job; /* not NULL: the request waited for this job, which has ended */
 };
 /* Return the value of a header, or of a word in the query "?name=value"; NULL: there is none. */
 const char *request_header(const struct request *request, const char *name);
 const char *request_word(const struct request *request, const char *name);
-/* Returns the header Host; NULL: there is none, or several, which others would read differently. */
+/* Returns the header Host. NULL: there is none, or more than one, of which another program might
+ * use a different one. */
 const char *request_host(const struct request *request);
 
 /* A response is a text that was written to `out`, or a stream of texts. */
@@ -76,15 +77,18 @@ void stream_end(struct stream *stream); /* nothing more will be added */
 struct reply {
     enum http_status status;
     const char *type;  /* such as "application/json"; NULL: no content */
-    const char *retry; /* seconds for Retry-After; NULL: none */
-    FILE *out;         /* where the content is written */
+    const char *retry; /* seconds, the value of the header Retry-After; NULL: no such header */
+    FILE *out;         /* the stream to which the content is written */
     const char *fixed; /* constant content, used instead of `out`; NULL: none */
     size_t fixed_size;
-    void *viewer;    /* the viewer that gets a stream of events; NULL: no stream */
-    const char *tag; /* the header ETag; NULL: none, and browsers must not store the content */
-    struct job
-        *job; /* the request waits for http_resume, and is then answered; NULL: it does not */
-    int file; /* the content, closed by http.c; -1: it is in `out` or `fixed` */
+    void *viewer; /* the viewer that gets a stream of events; NULL: no stream */
+    /* value of the header ETag; NULL: none, and browsers must not store the content */
+    const char *tag;
+    /* the request waits until http_resume is called for this job, and is then answered; NULL: it
+     * does not wait */
+    struct job *job;
+    /* a file with the content, which http.c closes; -1: the content is in `out` or `fixed` */
+    int file;
     uint64_t file_size;
 };
 /* Functions that http.c calls. `early` checks a request's head before its body is read: returns
@@ -103,8 +107,8 @@ struct http_calls {
     void *context;
 };
 struct http;
-/* Serves the connections of a listening socket. NULL: no memory, or no descriptors. */
-/* At most `most` connections at once; others wait. */
+/* Serves the connections of a listening socket, at most `most` at once; others wait. NULL: no
+ * memory, or no descriptors. */
 struct http *http_new(int listener, bool local, unsigned most, const struct http_calls *calls);
 void http_free(struct http *http);
 /* For the main loop: the descriptor to wait for, the ms after which http_run must be called anyway
@@ -118,21 +122,21 @@ void http_resume(struct connection *connection);
 
 enum { SECRET_SIZE = 43, SESSIONS_MOST = 256, LINKS_MOST = 64 };
 struct access;
-/* `hosts`: names that requests may use in addition to localhost and its addresses, ended by NULL.
- * `group`: its members may get links on the Unix socket, like root and the server's own user;
- * (gid_t)-1: no group. `path`: a file that keeps the sessions over a restart of this process; "":
- * none. */
+/* `hosts`: names by which requests may address the server besides localhost and its addresses; the
+ * list ends with NULL. `group`: the group whose members may get links on the Unix socket, besides
+ * root and the server's own user; (gid_t)-1: none. `path`: a file that keeps the sessions when this
+ * process restarts; "": none. */
 struct access *access_new(const char *const *hosts, gid_t group, const char *path);
 void access_free(struct access *access);
 /* Checks a request's head; returns HTTP_GOOD, or the status of the refusal. Only paths below /api/
  * need a secret. */
 enum http_status access_check(struct access *access, const struct request *request,
                               const char **ret_why);
-/* Makes the secret of a link, which can be exchanged once, within minutes, for a session. False:
- * too many links are open, of this user or in all. */
+/* Makes the secret of a link, which can be exchanged once for a session, within a few minutes.
+ * False: too many links are open, of this user or of all users. */
 bool access_link(struct access *access, uid_t user, char secret[static SECRET_SIZE + 1]);
 bool access_may_link(const struct access *access, const struct request *request);
-/* Exchanges the secret of a link, in the request, for that of a session, which lasts 12 hours. */
+/* Exchanges the link's secret in the request for the secret of a session, which lasts 12 hours. */
 bool access_session(struct access *access, const struct request *request,
                     char secret[static SECRET_SIZE + 1]);
 /* True if the request has the secret of a session that has not ended. */
@@ -141,7 +145,8 @@ bool access_valid(struct access *access, const struct request *request);
 /* ---- live.c ---- */
 
 struct live;
-/* Makes the model of the machine (NULL: this one). Returns NULL: no memory or no thread. */
+/* Makes the model of the machine (NULL: this one). Returns NULL if there is no memory or no
+ * thread. */
 struct live *live_new(const char *machine, double seconds);
 void live_free(struct live *live);
 int live_descriptor(const struct live *live);
@@ -156,9 +161,9 @@ void live_end(struct viewer *viewer);
 void live_source(const struct live *live, struct model_source *ret);
 double live_seconds(const struct live *live);
 bool live_watched(const struct live *live); /* there is a viewer */
-/* An event that is sent to one viewer only, a line and an empty one. event_begin opens an object in
- * `json`; false: no memory. event_end closes it, and `text` then belongs to the caller, also if the
- * event is incomplete for lack of memory (false). */
+/* An event for one viewer only: a line with JSON, and an empty line. event_begin opens an object in
+ * `json`; false: no memory. event_end closes it; the caller must then free `text`. False: there was
+ * no memory, and the event is incomplete. */
 struct event_text {
     struct json json;
     char *text;
@@ -178,11 +183,11 @@ struct listeners {
     size_t count;
     unsigned port;    /* of 127.0.0.1 */
     const char *path; /* path of the Unix socket that this server made; NULL: none */
-    bool passed;      /* systemd has opened them */
+    bool passed;      /* systemd opened the sockets */
 };
-/* Takes the sockets that systemd opened; else listens to the port, and at `path` (NULL: no Unix
- * socket), which members of `group` may use, too. If listening at `path` fails, this is an error
- * only if `needed`. False, after a message: failed. */
+/* Uses the sockets that systemd opened; otherwise opens one at the port, and a Unix socket at
+ * `path` (NULL: none), which members of `group` may use, too. A failure at `path` is an error only
+ * if `needed`. False: failed, after a message. */
 bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group);
 void listen_end(const struct listeners *list);
 
@@ -197,14 +202,17 @@ bool rights_missing(char *command, size_t capacity);
 struct past;
 struct past *past_new(void); /* NULL: no memory or no thread */
 void past_free(struct past *past);
-void past_prepare(struct past *past); /* opens the set, so that the first request finds it open */
+/* opens the set, so that the first request need not wait for that */
+void past_prepare(struct past *past);
 int past_descriptor(const struct past *past); /* readable when past_run must be called */
 void past_run(struct past *past);
-bool past_waits(const struct past *past); /* for a viewer: past_run must be called soon */
-/* Begins to answer a request for the past: a viewer whose stream ends. NULL: *ret_why. */
+/* true if a viewer's stream had no space for an event: past_run must be called soon */
+bool past_waits(const struct past *past);
+/* Begins to answer a request for recorded values. Returns a viewer for the stream, which ends with
+ * the answer. NULL: *ret_why has the reason. */
 struct past_query *past_query_new(struct past *past, const struct request *request,
                                   const char **ret_why);
-/* False: this viewer is not one of past_query_new. */
+/* Gives the viewer of past_query_new its stream. False: past_query_new did not make this viewer. */
 bool past_begin(struct past *past, const void *viewer, struct stream *stream);
 bool past_end(struct past *past, const void *viewer);
 
@@ -214,16 +222,17 @@ enum { CAPTURE_ID_SIZE = 32, CAPTURE_MOST = 256 << 20 };
 struct captures;
 struct captures *captures_new(void);
 void captures_free(struct captures *captures);
-/* For the loop: readable when captures_run must be called. */
+/* Returns a descriptor that is readable when captures_run must be called. */
 int captures_descriptor(const struct captures *captures);
 void captures_run(struct captures *captures);
-/* Returns a file without a name; -1: there is no space. */
+/* Returns a new file without a name; -1: it could not be created. */
 int captures_file(void);
 /* Keeps a capture and returns its id; NULL: there are too many. */
 const char *captures_add(struct captures *captures, int file, const char *name);
 const char *captures_name(struct captures *captures, const char *id); /* NULL: there is none */
 bool captures_remove(struct captures *captures, const char *id);
-/* Starts to read the capture that the request names (reader_main). NULL: *ret_status says why. */
+/* Starts to read the capture that the request names (reader_main). NULL: *ret_status is the
+ * reason. */
 struct job *captures_start(struct captures *captures, const struct request *request,
                            const char *what, enum http_status *ret_status);
 void captures_answer(struct job *job, const char *type, struct reply *reply);
@@ -232,7 +241,7 @@ void captures_end(struct job *job);
 /* ---- reader.c ---- */
 
 #define READER_OPTION "--read-capture"
-enum { READER_NOTHING = 2 }; /* exit code: there is no answer, and standard error says why */
+enum { READER_NOTHING = 2 }; /* exit code: there is no answer; the reason is on standard error */
 _Noreturn void reader_main(char **arguments);
 
 /* ---- api.c ---- */
@@ -247,7 +256,7 @@ struct server {
     struct access *access;
     struct captures *captures;
     struct past *past;
-    struct machine machines[MACHINES_MOST]; /* the first one is shown first */
+    struct machine machines[MACHINES_MOST]; /* the page shows the first one at first */
     size_t machine_count;
     char address[64]; /* of the page */
 };
@@ -259,7 +268,8 @@ extern const struct page_file {
     const char *name, *bytes;
     size_t size;
 } page_files[];
-/* For http_calls: a capture that a viewer brings is written to a file. */
+/* For http_calls: returns a file for a capture that a viewer uploads; -1: the request is no such
+ * upload. */
 int api_upload(const struct request *request);
 void api_answer(struct server *server, const struct request *request, struct reply *reply);
 
