@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares two answers to one query: values that can only grow must not have fallen in between.
  * Only objects are compared that have the same instances in both answers, and only instances that,
- * like their parents, have the same start time in both, unless that changes in every answer. */
+ * like their parents, have the same start time in both, unless the object's start times change in
+ * every answer. */
 #include "check.h"
 
 #include <inttypes.h>

@@ -229,7 +229,8 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
                  struct worker_reply *ret)
 {
     uint64_t number = ++worker->number, answer = 0;
-    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* half more, for late replies */
+    /* half as long again, because on a busy machine a reply may be late */
+    int whole_ms = most_ms * machine_is_busy() + most_ms / 2;
     *ret = (struct worker_reply){0};
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;

@@ -24,7 +24,7 @@ enum {
     BUDGET_MS = 1700, /* elapsed_ms() at which all steps must have ended */
     LAST_MS = 1800,   /* elapsed_ms() at which a call is ended */
     SIZES_FIRST = 1,  /* number of buffer sizes that are tried before unrelated queries */
-    LEAK_CALLS = 2,   /* time for so many calls must be left to find a large leak */
+    LEAK_CALLS = 2,   /* number of calls for which time must be left to find a large leak */
     COSTLY_MS = 30000, /* how long programs wait for Costly; longer than this check takes */
     LOAD_MS = 2000,
     CLOSE_MS = 1000,

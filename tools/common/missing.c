@@ -139,7 +139,7 @@ bool missing_is_capture(const char *tool, const char *word)
         PdhOpenLogA(word, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log);
     if (status == (PDH_STATUS)PDH_NO_DATA && is_set)
         fprintf(stderr, "%s: %s\n", tool, opl_capture_problem());
-    PdhCloseLog(log, 0); /* forgets the problem, too */
+    PdhCloseLog(log, 0); /* PDH then also forgets the problem, which was printed above */
     if (status && status != (PDH_STATUS)PDH_NO_DATA)
         return false;
     const char *file = is_set ? text_seen(word) : "FILE";

@@ -36,8 +36,8 @@ struct option_row {
         *complete; /* completes the argument: "@files", "@ini", "@services", "a b", or NULL */
     bool hidden;
     const char *word; /* Windows' name of several letters, written with one dash: "cf" */
-    /* "--" before the letter or the word, or "--no-" before the name, takes the option back: the id
-     * is then OPTION_BACK more */
+    /* "--" before the letter or the word, or "--no-" before the name, cancels the option:
+     * OPTION_BACK is then added to the id */
     bool can_be_taken_back;
 };
 

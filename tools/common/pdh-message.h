@@ -7,7 +7,7 @@
 #include <pdhmsg.h>
 #include <stdbool.h>
 
-/* After so many damaged places a tool stops reading the capture, and prints this message. */
+/* After this number of damaged places a tool stops reading the capture, and prints this message. */
 enum { PDH_MOST_DAMAGE = 100 };
 #define PDH_MUCH_DAMAGE "more than 100 damaged places: the rest is not read"
 

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert((int)REFUSED_TEXT == (int)TRUST_TEXT, "trust_check_shipped fills such a buffer");
+_Static_assert((int)REFUSED_TEXT == (int)TRUST_TEXT,
+               "trust_check_shipped must not write beyond `why`");
 
 bool library_refused(const char *real_path, char why[static REFUSED_TEXT])
 {

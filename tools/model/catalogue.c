@@ -38,7 +38,7 @@ struct catalogue {
     bool threaded, stop, ended;
     struct watch *watches; /* one for each object */
     LONGLONG time;         /* `files` is a set, shown at this local time; 0: it is no set */
-    char *paths;           /* of the set's counters */
+    char *paths;           /* paths of the set's counters */
     struct view_names names;
 };
 

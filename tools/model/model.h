@@ -59,7 +59,7 @@ struct table {
     struct column *columns;
     const struct row *rows; /* rows of the newest sample, in its order */
     const struct cell
-        *cells; /* cells of the rows, row after row; NULL: of texts, or no sample yet */
+        *cells; /* cells of the rows, row after row; NULL: a table of texts, or no sample yet */
     /* texts of a table of texts, row after row; an element NULL: no text */
     const char *const *texts;
     uint64_t tick; /* number of the newest sample; 0: no sample yet */

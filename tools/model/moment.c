@@ -19,7 +19,7 @@ enum {
     SHOWN = 60, /* number of samples before the shown time that are read for histories */
     MOST_DAMAGED = 100,
     USUAL_STEP = 15,
-    /* going on by so many ticks leaves nothing of an earlier time in histories */
+    /* after a jump of so many ticks, histories have no values of an earlier time */
     FORGOTTEN = MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT + 1
 };
 

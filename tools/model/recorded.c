@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEFORE = 15 * 60 }; /* the instances are those of the last sample in so many seconds */
+/* seconds: the instances are those of the last sample in this time before */
+enum { BEFORE = 15 * 60 };
 
 /* A list like those of PDH: texts, each with its NUL, and one more NUL. */
 struct list {

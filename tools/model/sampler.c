@@ -591,7 +591,7 @@ struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t 
     for (size_t i = 0; i < count; i++) {
         any |= has_counters(specs[i]);
         if (specs[i]->counters)
-            specs[i]->counters->rows = false; /* until the sample has some */
+            specs[i]->counters->rows = false; /* false until the sample has rows */
     }
     frame->status = any ? PdhCollectQueryDataWithTime(sampler->query, &local) : 0;
     struct timespec now;
@@ -1000,7 +1000,7 @@ static bool end_reading(struct sampler *sampler)
 
 /* ---- a capture that is being recorded ---- */
 
-/* True if the capture is a file that was written to since this was called last. */
+/* True if the capture is a file that was written to since the previous call. */
 static bool is_written(struct sampler *sampler)
 {
     struct stat about = {0};

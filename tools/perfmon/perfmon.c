@@ -75,7 +75,7 @@ static const struct tool commands[] = {
      .usage = "[OPTION]...", .rows = window_rows, .id = SNAPSHOT},
     {.name = "explain", .summary = "Print what counters mean, with their types.",
      .usage = "PATH...", .complete_args = "@paths", .id = EXPLAIN},
-    {.name = "serve", .summary = "Serve a page that shows it in a browser, by openperflib-serve.",
+    {.name = "serve", .summary = "Serve a page that shows the same in a browser, with openperflib-serve.",
      .usage = "[OPTION]...", .rows = serve_rows, .id = SERVE},
     {.name = "open", .summary = "Open the page in the browser, or print a link to it.",
      .usage = "[OPTION]...", .rows = open_rows, .id = OPEN},

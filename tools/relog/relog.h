@@ -41,7 +41,8 @@ struct input_log {
     void *seen;             /* search tree of the paths */
     unsigned damaged;       /* damaged places that were skipped */
     size_t missing;         /* counters that were requested but do not exist; reported on stderr */
-    bool silent;            /* the samples are read again: what they lack was reported */
+    /* the samples are read again: what they lack was reported at the first reading */
+    bool silent;
 };
 /* Opens the captures and finds the counters. Returns an exit code; failures are reported. */
 int source_open(struct input_log *source, const struct relog *opts);

@@ -74,7 +74,8 @@ static int miss(struct counters *counters, const char *path, PDH_STATUS status)
     return counters->exit_code;
 }
 
-/* Writes the whole path as the user wrote it; one in the notation for shells, as PDH writes it. */
+/* Writes the path as the user wrote it. A path in the notation for shells is written in PDH's
+ * notation. */
 static void spell(const struct counters *counters, PDH_HCOUNTER handle, const char *path, char *ret,
                   size_t size)
 {
@@ -272,7 +273,8 @@ int counters_open(struct counters *counters, const struct typeperf *opts)
     if (opts->server)
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  opts->server + strspn(opts->server, "\\"));
-    counters->text_noted = opts->output && opts->format->capture; /* a capture has the texts */
+    /* no note is needed for a capture, which has the texts */
+    counters->text_noted = opts->output && opts->format->capture;
     connect_machines(counters, opts);
     for (size_t i = 0; i < opts->args.count; i++) {
         char *path = counter_path_on(counters->machine, opts->args.texts[i]);

@@ -15,7 +15,7 @@ static bool ellipsis_is_utf8;
 
 bool text_begin(void)
 {
-    if (!setlocale(LC_ALL, "")) /* one of the locales is not installed, but this one may be */
+    if (!setlocale(LC_ALL, "")) /* a category's locale is missing; that of LC_CTYPE may be there */
         setlocale(LC_CTYPE, "");
     ellipsis_is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (!ellipsis_is_utf8)

@@ -264,7 +264,7 @@ const char *view_value_why(const struct view_value *value)
     if (value->status == PDH_CALC_NEGATIVE_VALUE)
         return "the value became smaller between the samples";
     if (value->status == PDH_CALC_NEGATIVE_DENOMINATOR)
-        return "its base became smaller between the samples";
+        return "its clock or base became smaller between the samples";
     if (value->status == PDH_CALC_NEGATIVE_TIMEBASE)
         return "the frequency of its clock is 0";
     return "invalid data";

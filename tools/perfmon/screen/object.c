@@ -16,7 +16,7 @@ enum {
     ESCAPE = 27,
     BY_ORDER = -1, /* not sorted: instances in the order of the answer */
     EXPLAIN_LINES = 4,
-    EXPLAIN_FROM = 16, /* the explanation is shown if the view has at least so many lines */
+    EXPLAIN_FROM = 16, /* the explanation is shown if the view has at least this number of lines */
     TITLE_WIDTH = 11,
     COLUMN_LEAST = 7,
     COLUMN_MOST = 30,

@@ -124,12 +124,10 @@ bool overview_ready(const struct overview *overview)
 /* ---- the sentence ---- */
 
 const char overview_rule[] =
-    "Named are the resources for which some task waited during 5 % or more of the last interval "
-    "(Pressure, % Some Time), the longest first; otherwise a disk that was busy for 80 % or "
-    "more; "
-    "otherwise processors that were busy for 90 % or more; otherwise memory or swap that is used "
-    "to 95 % "
-    "or more; otherwise nothing.";
+    "The line names the resources for which some task waited during 5 % or more of the last "
+    "interval (Pressure, % Some Time), the longest wait first. If there is none, it names a disk "
+    "that was busy for 80 % or more; else the processors if they were busy for 90 % or more; else "
+    "memory or swap if 95 % or more of it is used; else nothing.";
 
 /* Writes all resources that tasks waited for, the one with the longest waits first. Returns false
  * if tasks waited for no resource. */

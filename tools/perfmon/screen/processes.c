@@ -16,7 +16,7 @@
 /* clang-format off */
 static const struct {
     const char *title;
-    /* least_columns: the column is shown if the terminal is at least so wide */
+    /* least_columns: the column is shown if the terminal has at least this width */
     int width, least_columns;
     void (*text)(double, char[TEXT_SIZE]);
     bool group; /* the column is shown for groups, too */

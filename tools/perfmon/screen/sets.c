@@ -122,7 +122,7 @@ void sets_update(struct window *window)
     int state;
     while (sets->child && got > 0) {
         size_t left = sizeof sets->text - 1 - sets->used;
-        char rest[256]; /* what is more than fits */
+        char rest[256]; /* output that does not fit is dropped */
         got = read(sets->output, left ? sets->text + sets->used : rest, left ? left : sizeof rest);
         sets->used += got > 0 && left ? (size_t)got : 0;
     }

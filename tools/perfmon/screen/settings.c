@@ -183,7 +183,7 @@ static void write_lines(FILE *file, const char *text, const struct settings *bef
 void settings_write(const struct settings *before, const struct settings *now)
 {
     static const char first[] =
-        "# Settings of perfmon, which changes the lines of what its keys have changed.\n";
+        "# Settings of perfmon. It rewrites the line of a setting that its keys have changed.\n";
     char path[CONFIG_PATH_SIZE], real[PATH_MAX];
     if (!memcmp(before, now, sizeof *now))
         return;

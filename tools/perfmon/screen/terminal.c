@@ -16,7 +16,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-extern char *tigetstr(const char *name); /* not by term.h, which has a macro "lines" */
+extern char *tigetstr(const char *name); /* declared here, because term.h has a macro "lines" */
 enum { ESCAPE_MILLISECONDS = 25 };
 static volatile sig_atomic_t ending;
 static attr_t attributes[STYLES];

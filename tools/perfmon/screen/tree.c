@@ -119,7 +119,8 @@ static const char *instance_name(const struct tree *tree, const struct node *nod
     return name;
 }
 
-/* Moves the cursor to the row of the instance `name` that `at` was; of several, the nearest one. */
+/* Moves the cursor to the row of the instance `name`, which was `at` before the rows were made
+ * again; if there are several, to the nearest one. */
 static void select_again(struct tree *tree, const struct node *at, const char *name, int length)
 {
     size_t old = tree->cursor.at, least = tree->count;

@@ -222,7 +222,8 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         at = draw_entry(canvas, at, i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
         window->view_ends[i] = at;
     }
-    if (window->machine_count > 1 && window->view != VIEW_CHART) /* there m has another meaning */
+    /* in the chart the key m has another meaning */
+    if (window->machine_count > 1 && window->view != VIEW_CHART)
         at = draw_entry(canvas, at, STYLE_WEAK, "m machines");
     at = draw_entry(canvas, at, STYLE_WEAK, "/ search");
     draw_entry(canvas, at, STYLE_WEAK,
@@ -286,7 +287,7 @@ static const struct {
     {"", ""},
     {"Counters", ""},
     {"/", "search names and explanations; also cpu, mem, net, load"},
-    {"right, left", "open, close; Enter adds the counter or instance to the chart, A of all machines"},
+    {"right, left", "open, close; Enter adds the counter or instance to the chart, A that of all machines"},
     {"o", "the table of the selected object"},
     {"", ""},
     {"Table of an object", ""},
