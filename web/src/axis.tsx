@@ -22,7 +22,8 @@ export function rangeText(from: number, to: number): string {
     return `${Math.round(middle - half)}-${Math.round(Math.max(Math.min(middle + half, now), middle - half + LEAST))}`;
 }
 
-/** Buttons for the range; `set` gets what is kept in the address. `past` null: the range is that of a capture. */
+/** Buttons that choose the shown range of time. `set` gets the text for the page's address. `past`
+ * null: the range is a part of a capture. */
 export function RangeBar({ text, from, to, set, past }: { text: string; from: number; to: number; set(text: string): void; past: Past | null }) {
     const range = rangeOf(text), fixed = !("seconds" in range), size = to - from;
     const move = (begin: number, end: number) => () => set(rangeText(begin, end));
@@ -46,8 +47,8 @@ export function RangeBar({ text, from, to, set, past }: { text: string; from: nu
 }
 
 const KINDS: Record<Mark["kind"], Text> = {
-    event: "logged", gap: "the set stopped", start: "the set went on", birth: "begins: {}", death: "ends: {}",
-    meet: "before this the set “base”, after it the memory of the server",
+    event: "logged", gap: "the set stopped", start: "the set continued", birth: "begins: {}", death: "ends: {}",
+    meet: "before: recorded by the set “base”; after: from the memory of the server",
 };
 const SHOWN = 200;
 
@@ -55,7 +56,7 @@ export function markText(mark: Mark): string {
     return mark.kind === "event" ? `${mark.level}: ${mark.text}` : t(KINDS[mark.kind], mark.text);
 }
 
-/** The marks as a list; each goes to its time. */
+/** A list of the marks; a click on one shows the time around it. */
 export function Marks({ marks, set, past, more }: { marks: Mark[]; set(text: string): void; past: Past; more: boolean }) {
     const notes = [past.why, past.lost, more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
     return (

@@ -7,7 +7,8 @@ import { Counter, ObjectType, parts } from "./objects";
 import { NoSession, request } from "./session";
 import { t } from "./texts";
 
-/** What the server accepts; it says so itself, but only after the whole upload. */
+/** The server's own limit. The server refuses a larger file, too, but only after the whole
+ * upload. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const POINTS = 1500;
 
@@ -19,7 +20,7 @@ export interface Capture {
 export interface Statistics { average: number | null; least: number | null; most: number | null; }
 export interface Values extends Statistics { path: string; now: number | null; text?: string; line?: (number | null)[]; low?: (number | null)[]; high?: (number | null)[]; }
 
-/** Splits a path of a capture, which has a machine. */
+/** Splits a path of a capture, which begins with a machine. */
 export function split(path: string): { machine: string; object: string; instance: string | null; counter: string } {
     const machine = /^\\\\[^\\]+/.exec(path)?.[0] ?? "";
     return { machine, ...parts(path.slice(machine.length)) };
@@ -36,7 +37,7 @@ function ask(id: string, what: string, words: Record<string, number> = {}, paths
     return request(`/api/capture/${what}?${query}`, { method: "POST", body: paths.join("\n") });
 }
 
-/** The messages are those of relog, which reads for the server. */
+/** The messages are relog's, whose parts the server uses. They call the capture "standard input". */
 const readable = (text: string, name: string) => text.replace(/^relog: /gm, "").replace(/standard input/g, name).trim();
 
 export async function readCapture(id: string): Promise<Capture> {
@@ -57,14 +58,14 @@ export async function readValues(capture: Capture, paths: string[], words: Recor
     return { ...answer, loss: readable(answer.loss, capture.name) };
 }
 
-/** A part of the capture as a file: "csv" or "blg". */
+/** Reads a part of the capture as a file: "csv" or "blg". */
 export async function readPart(capture: Capture, format: string, paths: string[], from: number, to: number): Promise<Blob> {
     return (await ask(capture.id, format, { begin: from, end: to }, paths.map(anyMachine))).blob();
 }
 
 const anyMachine = (path: string) => (path.startsWith("\\\\") ? path : `\\\\*${path}`);
 
-/** Compares as PDH does: without case, * in the pattern is any text. */
+/** Compares as PDH does: ignoring case; * in the pattern stands for any text. */
 function matcher(pattern: string): (text: string) => boolean {
     const expression = new RegExp(`^${pattern.replace(/[.+^${}()|[\]\\?]/g, "\\$&").replace(/\*/g, ".*")}$`, "is");
     return (text) => expression.test(text);
@@ -104,8 +105,8 @@ function linesOf(capture: Capture, list: string): Line[] {
     });
 }
 
-/** What the list of processes shows, and the counters that have it, the first that was recorded; the order is
- * that of tools/model/group.h. */
+/** The values in the list of processes, in the order of tools/model/group.h. For each, the counters
+ * that can supply it; the first one that was recorded is used. */
 const PROCESS_VALUES = [["ID Process"], ["% Processor Time"], [], ["Working Set - Private", "Private Bytes", "Working Set"], ["Disk Read Bytes/sec", "IO Disk Read Bytes/sec", "IO Read Bytes/sec"],
     ["Disk Write Bytes/sec", "IO Disk Write Bytes/sec", "IO Write Bytes/sec"], ["Thread Count"], ["Elapsed Time"], ["Creating Process ID"]];
 const PROCESS_TEXTS = ["User", "State", "Unit", "Control Group", "Command Line"];
@@ -118,7 +119,8 @@ function processPaths(capture: Capture): string[] {
 
 const recorded = (capture: Capture, path: string) => linesOf(capture, path)[0].found;
 
-/** The processes at the end of the capture, joined as the server joins those of a machine. */
+/** The processes at the end of the capture, joined into groups as the server joins those of a
+ * machine. */
 function processesOf(values: (Values & ReturnType<typeof split>)[], group: string): ProcessLine[] {
     const lines = new Map<string, ProcessLine>(), object = values.some((each) => /^process v2$/i.test(each.object)) ? "process v2" : "process";
     for (const each of values) {
@@ -147,7 +149,8 @@ function processesOf(values: (Values & ReturnType<typeof split>)[], group: strin
     return [...groups.values()];
 }
 
-/** Captures in place of the machine: one, or two whose lines begin at the same place of the chart. */
+/** Shows captures in place of the machine: one, or two, whose lines then begin at the same place of
+ * the chart. */
 export class Recording extends Live {
     private asked = "";
     /** the part of the first capture that charts show; null: all */
@@ -156,7 +159,7 @@ export class Recording extends Live {
 
     constructor(listen: () => void, readonly captures: Capture[]) {
         super(listen);
-        this.state = "complete"; /* until something is asked for */
+        this.state = "complete"; /* until lists are watched */
         this.loss = captures.map((capture) => capture.loss).filter(Boolean).join("\n");
     }
 
@@ -185,7 +188,8 @@ export class Recording extends Live {
         this.changed();
     }
 
-    /** The lists for charts are read with lines, the others without, and of the first capture only. */
+    /** Reads the lists of one capture. Those for charts are read with lines; the others without, and
+     * of the first capture only. */
     private async loadOne(capture: Capture, lists: string[], asked: string): Promise<void> {
         const shift = this.captures[0].first - capture.first;
         for (const chart of [true, false]) {
@@ -248,8 +252,8 @@ export class Recording extends Live {
             }
     }
 
-    /** Joins these times with those that are there; returns their places. A value that is undefined, and
-     * not null, is no gap: the time is that of another capture. */
+    /** Adds these times to the times that are there, and returns their positions. At the times of
+     * another capture a value is undefined, which is no gap; a gap is null. */
     private addTimes(times: number[]): number[] {
         const all = [...new Set([...this.times, ...times])].sort((left, right) => left - right);
         const place = new Map(all.map((time, i) => [time, i]));

@@ -10,21 +10,24 @@ import type { Mark, Shown } from "./past";
 import { parts, titleOf } from "./objects";
 import { getLanguage, t } from "./texts";
 
-/** Colours that people with any kind of colour vision tell apart; after them, the same with dashes. */
+/** Colours that can be distinguished with every kind of colour vision. When all are used, they are
+ * used again with dashes. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#888888"];
 /** Seconds between the labels of the time axis. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
 const DASHES = [[], [8, 4], [2, 3], [12, 3, 2, 3]];
 
 export interface Line {
-    /** `name`: the path with the instance, in English, by which the address knows the line. */
+    /** `name`: the path with the instance, in English. The page's address names the line by it. */
     key: string; name: string; label: string; series: Series; counter: Unit | undefined; colour: string; dash: number[];
     hidden: boolean; marked: boolean;
-    /** by which values are multiplied to be drawn: 1, or a power of ten so that all lines fit on one axis */
+    /** the factor by which values are multiplied to be drawn: 1, or a power of ten so that all lines
+     * fit on one axis */
     scale: number;
 }
 
-/** The power of ten that brings `most` between 10 and 100; that of the counter, if it brings it between 1 and 100. */
+/** Returns the exponent of the power of ten for a line: the counter's own scale if it brings `most`
+ * between 1 and 100, otherwise the one that brings it between 10 and 100. */
 function scaleOf(counter: Unit | undefined, most: number | null): number {
     const own = counter?.scale ?? 0, size = Math.abs(most ?? 0);
     if (!size || (size * 10 ** own >= 1 && size * 10 ** own <= 100)) return own;
@@ -44,10 +47,12 @@ export function linesOf(live: Shown, hidden: string[], marked: string, one: bool
     });
 }
 
-/** What the chart shows of the time: its ends (ms), marks on it, and what to do with a part that is chosen. */
+/** The chart's axis of time: its ends (ms), the marks on it, and what happens when a part is
+ * selected. */
 export interface Axis { from: number; to: number; marks: Mark[]; zoom(from: number, to: number): void; back(): void; }
 
-/** Marks as short strokes at the top, where they do not hide a line; gaps of the set and where it ends, over all the height. */
+/** Draws the marks: events as short strokes at the top, where they do not hide a line; gaps, and the
+ * place where the set ends, over the whole height. */
 function drawMarks(plot: uPlot, marks: Mark[]): void {
     const { ctx, bbox } = plot, style = getComputedStyle(document.body);
     ctx.save();

@@ -28,12 +28,12 @@ export function duration(seconds: number): string {
     return (days ? `${days} d ` : "") + rest.toISOString().slice(11, 19);
 }
 
-/** The unit of a counter's values: counters with the same one share an axis. */
+/** Returns the unit of a counter's values. Counters with the same unit share an axis. */
 export function unitOf(counter: Unit | undefined): string {
     return counter ? (counter.unit ? "B" : "") + counter.suffix.trim() : "";
 }
 
-/** `least`: so many digits after the point at least, unless the number is whole. */
+/** `least`: the minimum number of digits after the point, unless the number is whole. */
 export function number(value: number | null | undefined, counter?: Unit, least = 0): string {
     if (value === null || value === undefined) return "–";
     const suffix = counter?.suffix.trim() ?? "";
@@ -42,7 +42,7 @@ export function number(value: number | null | undefined, counter?: Unit, least =
     return digits(value, least) + (suffix ? (suffix.startsWith("/") ? "" : "\u202f") + suffix : "");
 }
 
-/** The labels of an axis, with as many digits as are needed to tell them apart. */
+/** Returns the labels of an axis, with as many digits as are needed to distinguish them. */
 export function labels(values: number[], counter?: Unit): string[] {
     let texts: string[] = [];
     for (let least = 0; least < 6 && new Set(texts).size < values.length; least++)
@@ -54,13 +54,14 @@ const TIME: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", h
 const SECOND: Intl.DateTimeFormatOptions = { ...TIME, second: "2-digit" };
 const DAY: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
 
-/** A time of this day, or with its date. */
+/** Formats a time: the time of day, with the date if it is not today. */
 export function clock(time: number): string {
     const date = new Date(time), today = date.toDateString() === new Date().toDateString();
     return date.toLocaleString(tag(), today ? SECOND : { ...DAY, ...SECOND });
 }
 
-/** The labels of a time axis in seconds since 1970; each day begins with its date. */
+/** Returns the labels of a time axis, whose times are seconds since 1970. The first label of each
+ * day is its date. */
 export function timeLabels(times: number[], step: number): string[] {
     let day = "";
     return times.map((time) => {

@@ -8,7 +8,7 @@ import { t } from "./texts";
 
 const MOST_TIMES = 300, MOST_LINES = 40;
 
-/** The end of a scale from 0 that shows `most`. */
+/** Returns the upper end of a scale that begins at 0 and shows `most`. */
 export function top(most: number, unit: string): number {
     return unit === "%" && most <= 100 ? 100 : most > 0 ? most : 1;
 }

@@ -11,8 +11,8 @@ import { parts, titleOf } from "./objects";
 import { statistics } from "./legend";
 import { t, Text } from "./texts";
 
-/** From dark blue over green to yellow: lightness rises steadily, so that it can be read with any
- * kind of colour vision, and printed in grey. */
+/** From dark blue over green to yellow. The lightness always increases, so the colours can be
+ * distinguished with every kind of colour vision, and in a print in grey. */
 const SCALE = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
 const STEPS = 64, LEAST_ROW = 3, MOST_ROW = 18, ROOM = 480, COLUMN = 4;
 
@@ -34,7 +34,8 @@ function sorted(live: Shown, lines: Line[], order: string): Line[] {
     return [...lines].sort((a, b) => key.get(b)! - key.get(a)!);
 }
 
-/** The column of each time, so that a time without samples stays empty. */
+/** Returns the column of each time. Columns have equal widths in time, so a time without samples
+ * stays empty. */
 function place(times: number[], most: number): { count: number; of: number[] } {
     if (!times.length) return { count: 1, of: [] };
     const first = times[0], span = times[times.length - 1] - first;
@@ -110,7 +111,7 @@ function One({ live, lines, path, order }: { live: Shown; lines: Line[]; path: s
 }
 
 export function Heat({ live, lines, order, setOrder }: { live: Shown; lines: Line[]; order: string; setOrder(order: string): void }) {
-    /* a total would leave no colours for its parts */
+    /* a total is left out, because with its large values all others would have the same colour */
     const shown = lines.filter((line) => !line.hidden && !/(^|,)_Total(:|$)/.test(line.series.name)), paths = [...new Set(shown.map((line) => line.series.path))];
     return (
         <>

@@ -15,7 +15,7 @@ function isTyping(target: EventTarget | null): boolean {
         || (element.tagName === "INPUT" && !["checkbox", "radio"].includes((element as HTMLInputElement).type));
 }
 
-/** Calls `act` with a key of the list. */
+/** Calls `act` when a key of the list above is pressed. */
 export function useKeys(on: boolean, act: (key: string) => void): void {
     useEffect(() => {
         const pressed = (event: KeyboardEvent) => {
@@ -36,7 +36,7 @@ export function Keys({ on, setOn, close }: { on: boolean; setOn(on: boolean): vo
         <dialog ref={dialog} onClose={close} aria-labelledby="keys">
             <h2 id="keys">{t("Keys")}</h2>
             <table class="data"><tbody>{KEYS.map(([key, what]) => <tr key={key}><th scope="row"><kbd>{key}</kbd></th><td>{t(what)}</td></tr>)}
-                <tr><th scope="row"><kbd>Tab</kbd>, <kbd>Enter</kbd>, <kbd>←↑→↓</kbd></th><td>{t("go through the page; in tabs and heat maps the arrows move")}</td></tr></tbody></table>
+                <tr><th scope="row"><kbd>Tab</kbd>, <kbd>Enter</kbd>, <kbd>←↑→↓</kbd></th><td>{t("move through the page; in tabs and heat maps use the arrow keys")}</td></tr></tbody></table>
             <p><label><input type="checkbox" checked={on} onChange={() => setOn(!on)} /> {t("single keys are on")}</label></p>
             <p><button class="link" onClick={() => dialog.current!.close()}>{t("Close")}</button></p>
         </dialog>

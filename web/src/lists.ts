@@ -5,7 +5,8 @@ import { ObjectType, parts } from "./objects";
 import { request } from "./session";
 import { split } from "./captures";
 
-/** The text of a file of Windows, which has UTF-16 with a mark, UTF-8, or the old code page. */
+/** Decodes a text file from Windows: UTF-16 with a byte order mark, UTF-8, or else code page
+ * 1252. */
 export async function textOf(file: File): Promise<string> {
     const bytes = new Uint8Array(await file.arrayBuffer());
     if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
@@ -16,8 +17,9 @@ export async function textOf(file: File): Promise<string> {
     }
 }
 
-/** The paths in a saved list: parameters CounterNNNNN.Path of the object in a .htm, elements Counter of
- * the set in a .xml. The document is only looked at: its scripts do not run, and it loads nothing. */
+/** Returns the paths in a saved list of counters: the parameters CounterNNNNN.Path of the object in
+ * a .htm file, the elements Counter of the set in a .xml file. The document is only parsed: no
+ * script runs, and nothing is loaded. */
 export function pathsIn(text: string): string[] {
     const page = new DOMParser().parseFromString(text, /^\s*(<\?xml|<DataCollectorSet)/i.test(text) ? "application/xml" : "text/html");
     const named = [...page.querySelectorAll("param")]
@@ -27,8 +29,8 @@ export function pathsIn(text: string): string[] {
     return [...new Set([...named, ...elements])].filter((path) => path.startsWith("\\"));
 }
 
-/** The same paths with the names of this machine, which has them in other languages, too; and those that
- * it does not have. */
+/** Replaces the names in the paths, which may be in another language, by this machine's English
+ * names. `unknown` gets the paths that this machine does not have. */
 export async function known(paths: string[], objects: ObjectType[]): Promise<{ paths: string[]; unknown: string[] }> {
     const wanted = paths.map(split), titles = [...new Set(wanted.flatMap(({ object, counter }) => [object, counter]))];
     const answer: string[][] = await (await request("/api/titles", { method: "POST", body: titles.join("\n") })).json();
@@ -46,12 +48,12 @@ export async function known(paths: string[], objects: ObjectType[]): Promise<{ p
 const quoted = (text: string) => `'${text.replace(/'/g, "'\\''")}'`;
 const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
-/** The command that makes a set of these counters. */
+/** Returns the command that makes a set of these counters. */
 export function setCommand(name: string, paths: string[], seconds: number): string {
     return `logman create counter ${quoted(name)} -si ${seconds} -c ${paths.map(quoted).join(" ")}`;
 }
 
-/** The same as a file, for "logman import NAME -xml FILE" and for Windows. */
+/** Returns the same set as a file, for "logman import NAME -xml FILE" and for Windows. */
 export function setFile(name: string, paths: string[], seconds: number): string {
     return `<?xml version="1.0" encoding="UTF-8"?>
 <DataCollectorSet>
@@ -67,7 +69,8 @@ ${paths.map((path) => `    <Counter>${escaped(path)}</Counter>\n`).join("")}  </
 `;
 }
 
-/** The lines of a chart as PDH writes a CSV capture, with the times in UTC. */
+/** Returns the lines of a chart in the format in which PDH writes a CSV capture, with the times in
+ * UTC. */
 export function csvOf(machine: string, times: number[], lines: { path: string; values: (number | null | undefined)[] }[]): string {
     const two = (value: number) => String(value).padStart(2, "0");
     const when = (time: number) => {

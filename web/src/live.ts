@@ -14,24 +14,29 @@ export interface Row { name: string; identity: string; cells: Cell[]; }
 /** A table: the counters of one object (columns) for all instances that match (rows). */
 export interface Table {
     key: string; columns: Column[]; rows: Row[]; tick: number; time: number; reasons: Map<string, number>;
-    lines?: ProcessLine[]; /* of a list of processes, or of groups of them */
+    lines?: ProcessLine[]; /* for a list of processes or of groups */
 }
-/** A process, a group of `members` processes, or with 0 the time that none of them explains. */
+/** A process; a group of `members` processes; or, with 0 members, processor time that no process
+ * explains. */
 export interface ProcessLine { name: string; identity: string; members: number; values: (number | null)[]; texts: (string | null)[]; }
 export interface Series {
     name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean;
-    /** of a band, where values are averages of several samples */
+    /** the band of a value that is the average of several samples */
     least?: (number | null)[]; most?: (number | null)[];
-    /** of a capture: figures of all its samples, and which of two captures it is */
+    /** of a capture: the figures of all its samples, and a mark that shows from which of two
+     * captures it is */
     whole?: { last: number | null; average: number | null; least: number | null; most: number | null }; mark?: string;
 }
 
 const MOST_POINTS = 3900;
 const RETRY_FIRST = 500, RETRY_MOST = 10000;
-const SILENCE_MOST = 15000; /* ms; the server sends something every 10 s */
-const GAP = 2.5, COARSE = 10; /* intervals: without a sample for longer there is a gap; of an average of the server's past */
+const SILENCE_MOST = 15000; /* in ms; the server sends something every 10 s at least */
+/* in intervals: a longer time without a sample is a gap; the interval of averages that the server
+ * sends */
+const GAP = 2.5, COARSE = 10;
 
-/** Lists with the same object and instances, one after the other, are one table for the server. */
+/** Joins successive lists with the same object and instances, because the server makes one table of
+ * them. */
 function joined(lists: string[]): string[] {
     const front = (list: string) => list.slice(0, list.split("\n", 1)[0].lastIndexOf("\\"));
     return lists.reduce<string[]>((found, list) => {
@@ -42,7 +47,7 @@ function joined(lists: string[]): string[] {
     }, []);
 }
 
-/** What the page knows of the machine at this moment; `listen` is called after each change. */
+/** What the page knows of the machine now. `listen` is called after each change. */
 export class Live {
     tables: Table[] = [];
     times: number[] = [];
@@ -50,7 +55,7 @@ export class Live {
     state = "starting";
     problem = "";
     noSession: string | null = null;
-    /** Why the machine is away; "": it is not. */
+    /** Why the connection to the machine is lost; "": it is not. */
     why = "";
     private lists: string[] = [];
     private machine = "";
@@ -75,7 +80,8 @@ export class Live {
         this.restart();
     }
 
-    /** Watches these lists, one for each table: paths in lines, as docs/serve.md describes. */
+    /** Watches these lists, one for each table: paths, one in each line, as docs/serve.md
+     * describes. */
     watch(wanted: string[], machine = "", _range: [number, number] | null = null): void {
         const lists = joined(wanted);
         if (lists.join("\n") === this.lists.join("\n") && machine === this.machine) return;
@@ -84,7 +90,8 @@ export class Live {
         this.restart();
     }
 
-    /** `keep`: the same lists as before, whose past stays; a gap follows it. */
+    /** Opens a new stream. `keep`: the lists are the same, so the values are kept, followed by a
+     * gap. */
     private restart(keep = false): void {
         this.abort?.abort();
         this.abort = null;
@@ -135,7 +142,8 @@ export class Live {
         }
     }
 
-    /** A network that is gone says nothing: the request ends when nothing has come for too long. */
+    /** Ends the request if nothing has arrived for too long, because a lost network reports no
+     * error. */
     private watchdog(generation: number): void {
         clearTimeout(this.timer);
         this.timer = setTimeout(() => { if (generation === this.generation) this.abort?.abort(); }, SILENCE_MOST);
@@ -198,7 +206,7 @@ export class Live {
         return series;
     }
 
-    /** Forgets what was kept since this time: the server knows it, too. */
+    /** Forgets the values from this time on, because the server sends them again. */
     private forget(time: number): void {
         const at = this.times.findIndex((each) => each >= time);
         if (at < 0) return;
@@ -206,7 +214,8 @@ export class Live {
         for (const series of this.series.values()) series.values.length = Math.min(series.values.length, at);
     }
 
-    /** Returns the position of a time, which is new or known; all tables of a sample have the same. */
+    /** Returns the position of a time; adds the time if it is new. All tables of one sample have the
+     * same time. */
     private place(time: number, intervals = 1): number {
         let at = this.times.length;
         while (at > 0 && this.times[at - 1] >= time) at--;

@@ -5,15 +5,16 @@ import type { Unit } from "./live";
 import { ofMachine, request } from "./session";
 import { getLanguage } from "./texts";
 
-/** `title` is the name in the page's language; paths have the English name. */
+/** `title` is the name in the page's language; paths contain the English name. */
 export interface Counter extends Unit { name: string; title: string; explain: string | null; text: boolean; raw: boolean; }
 export interface ObjectType {
     name: string; title: string; explain: string | null; why: string | null; single: boolean; instances: number;
     counters: Counter[];
-    names?: string[]; /* instances of a capture's object */
+    names?: string[]; /* the object's instances in a capture */
 }
 
-/** Short names that Linux people use, and words of the objects that they mean. */
+/** Short names that are usual on Linux, and words in the names of the objects that they stand
+ * for. */
 const SHORT: Record<string, string[]> = {
     cpu: ["processor"], mem: ["memory"], net: ["network"], load: ["load average"], disk: ["disk"],
     swap: ["swap", "paging"], io: ["disk", "i/o"],
@@ -24,7 +25,8 @@ const titles = new Map<string, string>();
 /** The name of an object or counter in the page's language. */
 export const titleOf = (name: string): string => titles.get(name) ?? name;
 
-/** Reads the tree, and calls `take` with what is there already until it is complete. */
+/** Reads the objects. While the server is still reading them, calls `take` repeatedly with those
+ * that are there. */
 export async function readObjects(machine: string, take: (objects: ObjectType[]) => void, wanted: () => boolean): Promise<void> {
     for (let pause = 200; wanted(); pause = Math.min(pause * 2, 5000)) {
         const answer = await (await request(ofMachine(`/api/objects?language=${getLanguage()}`, machine))).json();
@@ -56,7 +58,7 @@ export function parts(path: string): { object: string; instance: string | null; 
         : { object: front.slice(0, bracket), instance: front.slice(bracket + 1, -1), counter: path.slice(last + 1) };
 }
 
-/** The counter of a path in the tree. */
+/** Finds the counter that a path names. */
 export function counterOf(objects: ObjectType[], path: string): Counter | undefined {
     const { object, counter } = parts(path);
     return objects.find((each) => each.name === object)?.counters.find((each) => each.name === counter);

@@ -19,7 +19,7 @@ const SPACE = list("\\LogicalDisk(*)", ["% Free Space", "Free Megabytes"]);
 const NETWORK = list("\\Network Interface(*)", ["Bytes Received/sec", "Bytes Sent/sec"]);
 const SYSTEM = list("\\System", ["System Up Time", "Processes", "Threads", "Load Average 1 min", "Load Average 5 min", "Load Average 15 min"]);
 const MOST_PROCESSES = 15;
-/** The server sends the busiest processes only, unless another order or a filter needs all. */
+/** Only the busiest processes are requested, unless another order or a filter needs all of them. */
 export const overviewLists = (state: State): string[] => [CPU, PARTS, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM,
     state.filter || (state.sort && state.sort !== "-cpu") ? "#process" : `#process ${MOST_PROCESSES}`];
 

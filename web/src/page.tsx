@@ -35,13 +35,13 @@ function listsOf(state: State, objects: ObjectType[]): string[] {
 function NoEntry({ why }: { why: string }) {
     return <main class="entry"><h1>perfmon</h1>
         <p>{why ? told(why) : t("This page needs a link with a secret, which works once.")}</p>
-        <p>{t("Get one on the machine by {}.", "perfmon open")}</p></main>;
+        <p>{t("Get a link on the machine with {}.", "perfmon open")}</p></main>;
 }
 
 const FORMS: [Form, Text][] = [["line", "Line"], ["bars", "Bars"], ["heat", "Heat map"], ["values", "Values"]];
 const MOST_LINES = 100;
 
-/** In which form the selection is shown. */
+/** Buttons that choose how the selected counters are shown: as lines, bars, heat map or values. */
 function Toolbar({ state, change }: { state: State; change(part: Partial<State>): void }) {
     return (
         <div class="toolbar">

@@ -13,7 +13,7 @@ interface PastTable { times: number[]; series: PastSeries[]; few: boolean; more:
 
 const BUCKETS = 800;
 
-/** A range of time: so many seconds up to now, or from and to in ms since 1970. */
+/** A range of time: the last `seconds`, or from and to in ms since 1970. */
 export type Range = { seconds: number } | { from: number; to: number };
 export const SPANS: Record<string, number> = { "5m": 300, "1h": 3600, "1d": 86400, "7d": 7 * 86400, "14d": 14 * 86400 };
 export const USUAL = "5m";
@@ -31,7 +31,8 @@ export function endsOf(range: Range, now: number): { from: number; to: number } 
 export class Past {
     tables = new Map<string, PastTable>();
     events: Mark[] = [];
-    /** Why there is nothing, what could not be read, and why there are no events. */
+    /** `why`: why there are no values; `lost`: what could not be read; `eventsWhy`: why there are no
+     * events. */
     why = "";
     lost = "";
     eventsWhy = "";
@@ -42,7 +43,8 @@ export class Past {
 
     constructor(private listen: () => void) {}
 
-    /** Reads the past of these paths, unless that was asked before. A range up to now is read again from time to time. */
+    /** Reads the recorded values of these paths, unless they were requested before. A range that
+     * ends now is read again from time to time. */
     read(paths: string[], range: Range, machine: string): void {
         const now = Date.now(), { from, to } = endsOf(range, now);
         const again = "seconds" in range ? Math.floor(now / Math.max(60000, range.seconds * 10)) : 0;
@@ -96,14 +98,16 @@ export class Past {
         }
     }
 
-    /** What is shown of the range: the past up to where the memory begins, then the memory. */
+    /** Joins what is shown of the range: recorded values up to the time at which the server's memory
+     * begins, then those in memory. */
     joined(live: Live, range: Range, unitOf: (path: string) => Unit | undefined): Shown & { marks: Mark[]; from: number; to: number; more: boolean } {
         const last = live.times[live.times.length - 1] ?? Date.now(), { from, to } = endsOf(range, last);
         const begin = live.times.length ? live.times[0] : Infinity;
         const inside = (time: number) => time >= from && time <= to;
         const pasts = [...this.tables].map(([path, table]) => ({ path, table, rows: table.times.map((time, i) => [time, i]).filter(([time]) => inside(time) && time < begin) }));
         const memory = live.times.map((time, i) => [time, i]).filter(([time]) => inside(time));
-        /* where the set ends long before the memory begins, a time without values keeps lines from crossing */
+        /* where the set ended long before the memory begins, a time without values interrupts the
+         * lines */
         const ends = pasts.filter(({ table, rows }) => rows.length && begin < to && begin - rows[rows.length - 1][0] > 2.5 * usualStep(table)).map(({ rows }) => rows[rows.length - 1][0] + 1);
         const times = [...new Set([...pasts.flatMap(({ rows }) => rows.map(([time]) => time)), ...ends, ...memory.map(([time]) => time)])].sort((a, b) => a - b);
         const places = new Map(times.map((time, i) => [time, i]));
@@ -116,7 +120,7 @@ export class Past {
         for (const { path, table, rows } of pasts) if (rows.length)
             for (const each of table.series) this.joinOne(series, path, unitOf(path), each, rows, places, times.length);
         for (const end of ends) for (const each of series.values()) each.values[places.get(end)!] = null;
-        /* in the past, only what was there then has a line */
+        /* for a range in the past, an instance has a line only if it existed then */
         if (to < last) for (const [key, each] of series) if (!each.values.some((value) => value !== null && value !== undefined)) series.delete(key);
         const marks = this.marks([...pasts.flatMap(({ table, rows }) => gaps(table, rows)), ...ends.map((time): Mark => ({ time, kind: "gap", level: "", text: "" }))], [...series.values()], times, from, to);
         if (begin > from && begin < to && pasts.some(({ rows }) => rows.length)) marks.push({ time: begin, kind: "meet", level: "", text: "" });
@@ -142,7 +146,8 @@ export class Past {
         }
     }
 
-    /** Marks on the time axis: what was logged, gaps of the set, instances that come and go. */
+    /** Makes the marks on the time axis: logged events, gaps of the set, instances that begin and
+     * end. */
     private marks(gaps: Mark[], series: Series[], times: number[], from: number, to: number): Mark[] {
         const marks = [...this.events.filter((mark) => mark.time >= from && mark.time <= to), ...gaps];
         for (const each of series) {
@@ -158,13 +163,13 @@ export class Past {
     }
 }
 
-/** The usual time between two rows. */
+/** Returns the usual time between two rows, in ms. */
 function usualStep(table: PastTable): number {
     const steps = table.times.slice(1).map((time, i) => time - table.times[i]).filter((step) => step > 1).sort((a, b) => a - b);
     return Math.max(steps[Math.floor(steps.length / 2)] ?? 0, table.few ? 3600000 : 15000);
 }
 
-/** A gap of the set has a row without any value. */
+/** Returns the gaps of the set: the server sends a row without values for each. */
 function gaps(table: PastTable, rows: number[][]): Mark[] {
     const marks: Mark[] = [];
     if (table.few) return marks;

@@ -17,7 +17,7 @@ enum Words { User, State, Unit, Group, Command }
 const percent = (value: number) => `${decimal(value.toFixed(1))}\u202f%`;
 const whole = (value: number) => String(value);
 const rate = (value: number) => bytes(value, "/s");
-/** `only`: the column is that of single processes, or of groups. */
+/** `only`: the column is shown only in the list of processes, or only in lists of groups. */
 const COLUMNS: { id: string; at: Value; title: Text; text(value: number): string; only?: "process" | "group" }[] = [
     { id: "pid", at: Value.Pid, title: "PID", text: whole, only: "process" },
     { id: "cpu", at: Value.Cpu, title: "CPU", text: percent },
@@ -42,7 +42,7 @@ const MOST_ROWS = 1000;
 
 const instanceOf = (line: ProcessLine) => `${line.name}:${line.values[Value.Pid]}`;
 
-/** One process: charts of these, and a legend of all. */
+/** The charts of one process, which share a legend. */
 const CHARTS: [Text, string, string[]][] = [
     ["Processors", "Process V2", ["% Processor Time", "% User Time", "% Privileged Time"]],
     ["Memory", "Process V2", ["Working Set", "Private Bytes"]],
@@ -52,13 +52,13 @@ const CHARTS: [Text, string, string[]][] = [
 export function processLists(state: State): string[] {
     if (!state.process) return [`#${state.group || "process"}`];
     const [own, io] = ["Process V2", "Process IO"].map((wanted) => CHARTS.filter(([, object]) => object === wanted).flatMap(([, , counters]) => counters));
-    /* Process IO has names without numbers, which several processes may share */
+    /* in Process IO, names have no process number, so several processes may have the same name */
     const program = state.process.replace(/:[^:]*$/, "");
     return ["#process", own.map((name) => `+\\Process V2(${state.process})\\${name}`).join("\n"),
         ["ID Process", ...io].map((name) => `+\\Process IO(${program}*)\\${name}`).join("\n")];
 }
 
-/** A filter of words, of which "user:www" and "cpu>5" look into one column. */
+/** Makes a filter of words. A word such as "user:www" or "cpu>5" tests one column. */
 function filterOf(filter: string): (line: ProcessLine) => boolean {
     const tests = filter.toLowerCase().split(/\s+/).filter(Boolean).map((word) => {
         const [, id, sign, wanted] = /^(\w+)([:>])(.+)$/.exec(word) ?? [];
@@ -72,8 +72,8 @@ function filterOf(filter: string): (line: ProcessLine) => boolean {
 
 interface Node { line: ProcessLine; depth: number; children: Node[]; }
 
-/** The lines below their parents, in their order. A number of a parent that ended may be that of a
- * younger process now, which is no parent. */
+/** Puts the lines below their parents, and keeps their order. The number of a parent that has ended
+ * may belong to a process that began later than the child: that is not its parent. */
 function treeOf(lines: ProcessLine[]): Node[] {
     const nodes = new Map(lines.map((line) => [line.values[Value.Pid], { line, depth: 0, children: [] as Node[] }])), roots: Node[] = [];
     for (const node of nodes.values()) {
@@ -98,7 +98,7 @@ function nameOf(line: ProcessLine, group: string, machine: string): string {
     return group === "container" ? line.name.replace(/\\x([0-9a-f]{2})/g, (_, code) => String.fromCharCode(parseInt(code, 16))) : line.name;
 }
 
-/** `most`: only so many lines, those first in the order, and no choice of groups. */
+/** `most`: shows only the first `most` lines, and no choice of groups. */
 export function ProcessList({ live, state, machine, change, most }: { live: Live; state: State; machine: string; change(part: Partial<State>): void; most?: number }) {
     const [folded, setFolded] = useState(new Set<string>());
     const group = (!most && state.group) || "process", single = group === "process", tree = single && !most && state.tree;
@@ -150,7 +150,7 @@ export function ProcessList({ live, state, machine, change, most }: { live: Live
     );
 }
 
-/** One process. The charts stay when it has ended. */
+/** Shows one process. The charts stay when the process has ended. */
 export function ProcessDetails({ live, state, change }: { live: Live; state: State; change(part: Partial<State>): void }) {
     const line = live.tables[0]?.lines?.find((each) => instanceOf(each) === state.process);
     const io = live.tables[2]?.rows.find((row) => String(row.cells[0]) === state.process.split(":").pop())?.identity;

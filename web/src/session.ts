@@ -15,14 +15,15 @@ async function exchange(secret: string): Promise<void> {
     sessionStorage.setItem(KEY, (await answer.json()).secret);
 }
 
-/** The path of a request about a machine; "": the one that the server shows first. */
+/** Returns the path of a request about a machine; "": the machine that the server shows first. */
 export function ofMachine(path: string, machine: string): string {
     return machine ? `${path}${path.includes("?") ? "&" : "?"}machine=${encodeURIComponent(machine)}` : path;
 }
 
 /** Sends a request with the session's secret. Throws NoSession if there is none or it has ended. */
 export async function request(path: string, options: RequestInit = {}): Promise<Response> {
-    /* the first requests of the page wait for one exchange; a lost network can be tried again */
+    /* the page's first requests all wait for one exchange of the secret; after a network error it
+     * can be tried again */
     if (found) await (exchanged ??= exchange(found[1]).catch((error) => { if (!(error instanceof NoSession)) exchanged = null; throw error; }));
     const secret = sessionStorage.getItem(KEY);
     if (!secret) throw new NoSession("");

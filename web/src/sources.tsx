@@ -15,7 +15,8 @@ import { decimal, t, told } from "./texts";
 const MOST_ROWS = 500;
 const when = (time: number) => new Date(time).toLocaleString();
 
-/** What the part of the page about sources knows; `open` takes files of both kinds. */
+/** The state of the part of the page that shows captures and lists of counters; `open` takes files
+ * of both kinds. */
 export interface Sources {
     opened: Capture[]; shown: Capture[]; problem: string; unknown: string[]; busy: string;
     open(files: Iterable<File>): void; forget(): void;
@@ -71,11 +72,12 @@ export function useSources(ids: string[], objects: ObjectType[], show: (capture:
     return { opened, shown, problem, unknown, busy, open: (files) => void open(files), forget: () => {
         setProblem("");
         setUnknown([]);
-        if (ids[0] && !shown.length) show("", ""); /* the server does not have it any more */
+        /* the address names a capture that the server does not have any more */
+        if (ids[0] && !shown.length) show("", "");
     } };
 }
 
-/** The captures that are shown, as a source like the machine; null: the machine is shown. */
+/** Returns the captures that are shown, in place of the machine; null: the machine is shown. */
 export function useRecording(shown: Capture[], redraw: () => void): Recording | null {
     return useMemo(() => (shown.length ? new Recording(redraw, shown) : null), [shown.map((each) => each.id).join()]);
 }
@@ -102,7 +104,7 @@ export function SourceChoice({ sources, machine, capture, second, show }: {
     );
 }
 
-/** What is shown of captures, and what could not be read. */
+/** Shows which captures are shown, and what could not be read of them. */
 export function SourceNotes({ sources, recording }: { sources: Sources; recording: Recording | null }) {
     const { problem, unknown, busy, shown } = sources;
     if (!problem && !unknown.length && !busy && !shown.length) return null;
@@ -157,7 +159,7 @@ function save(name: string, content: Blob): void {
     setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-/** The chart with its legend, on the page's ground. */
+/** Draws the chart with its legend, on the page's background. */
 function picture(lines: Line[]): Promise<Blob | null> {
     const chart = document.querySelector<HTMLCanvasElement>(".chart canvas")!, ratio = devicePixelRatio || 1;
     const canvas = document.createElement("canvas"), shown = lines.filter((line) => !line.hidden), row = 18 * ratio;
@@ -201,7 +203,7 @@ export function Save({ live, recording, lines, paths, machine, seconds, range }:
         <div class="save">
             <span>{t("Save what is shown:")}</span>
             <button onClick={() => (recording ? part("csv") : sheet())}>CSV</button>
-            <button disabled={!recording} title={recording ? "" : t("A .blg has raw values, which only captures have: record a set.")} onClick={() => part("blg")}>BLG</button>
+            <button disabled={!recording} title={recording ? "" : t("A .blg needs raw values, which only captures have: record a set instead.")} onClick={() => part("blg")}>BLG</button>
             <button onClick={() => { void picture(lines).then((content) => content && save(`${machine}.png`, content)); }}>PNG</button>
             <button aria-expanded={set} onClick={() => setSet(!set)}>{t("Set of logman…")}</button>
             {problem && <p class="problem">{told(problem)}</p>}
@@ -210,7 +212,8 @@ export function Save({ live, recording, lines, paths, machine, seconds, range }:
     );
 }
 
-/** The page starts nothing on the machine: it has the rights of the server, not those of its reader. */
+/** Shows a command that makes a set. The page does not run it, because it has the server's rights on
+ * the machine, not those of its reader. */
 function NewSet({ paths, seconds }: { paths: string[]; seconds: number }) {
     const [name, setName] = useState("chart"), [every, setEvery] = useState(Math.max(1, Math.round(seconds)));
     const command = setCommand(name, paths, every);

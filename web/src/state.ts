@@ -5,7 +5,8 @@ import { Language, LANGUAGES, preferred } from "./texts";
 
 export type View = "machines" | "overview" | "processes" | "chart" | "report" | "compare";
 export type Form = "line" | "bars" | "heat" | "values";
-/** `one`: all lines have one axis; `legend`, `order`: how the legend and the heat map are sorted. */
+/** `one`: all lines share one axis; `legend`, `order`: by what the legend and the heat map are
+ * sorted. */
 export interface State { view: View; paths: string[]; object: string; sort: string; filter: string; form: Form; one: boolean; hidden: string[]; marked: string; legend: string; order: string; group: string; tree: boolean; process: string; keys: boolean; language: Language; machine: string; range: string; capture: string; second: string; }
 
 const VIEWS: View[] = ["machines", "overview", "processes", "chart", "report", "compare"];

@@ -10,7 +10,7 @@ import { Why } from "./why";
 
 const MOST_ROWS = 500;
 
-/** `key` is the English name, which the address has. */
+/** `key` is the English name, which the page's address contains. */
 interface Field { key: string; title: string; counter?: Unit; text?: boolean; cell(row: Row): Cell; }
 
 export function DataTable({ fields, rows, first, sort, setSort, filter, caption }: {
@@ -45,7 +45,7 @@ export function DataTable({ fields, rows, first, sort, setSort, filter, caption 
     );
 }
 
-/** The lists to watch for all counters of an object: numbers, and texts. */
+/** Returns the lists that request all counters of an object: one for numbers, one for texts. */
 export function reportLists(object: ObjectType): string[] {
     const path = (counter: Counter) => `\\${object.name}${object.single ? "" : "(*)"}\\${counter.name}`;
     const numbers = object.counters.filter((each) => !each.text).slice(0, 64), texts = object.counters.filter((each) => each.text);

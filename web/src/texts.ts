@@ -26,7 +26,7 @@ const TEXTS = {
     "the server does not answer": ["der Server antwortet nicht", "сервер не отвечает"],
     "the server has ended the connection": ["der Server hat die Verbindung beendet", "сервер закрыл соединение"],
     "This page needs a link with a secret, which works once.": ["Diese Seite braucht einen Link mit einem Geheimnis, der einmal gilt.", "Этой странице нужна ссылка с секретом, она действует один раз."],
-    "Get one on the machine by {}.": ["Auf dem Rechner gibt ihn {}.", "На машине её даёт {}."],
+    "Get a link on the machine with {}.": ["Auf dem Rechner gibt ihn {}.", "На машине её даёт {}."],
     "Choose counters in the tree: open an object, then a counter, then an instance.": ["Wählen Sie Zähler im Baum: öffnen Sie ein Objekt, dann einen Zähler, dann eine Instanz.", "Выберите счётчики в дереве: откройте объект, затем счётчик, затем экземпляр."],
     "Choose an object in the tree by its button ▦.": ["Wählen Sie im Baum ein Objekt durch seinen Knopf ▦.", "Выберите объект в дереве его кнопкой ▦."],
 
@@ -96,10 +96,10 @@ const TEXTS = {
     "Back to live": ["Zurück zur Gegenwart", "К текущему времени"],
     "logged": ["gemeldet", "записано"],
     "the set stopped": ["der Satz hielt an", "набор остановился"],
-    "the set went on": ["der Satz lief weiter", "набор продолжил работу"],
+    "the set continued": ["der Satz lief weiter", "набор продолжил работу"],
     "begins: {}": ["beginnt: {}", "начинается: {}"],
     "ends: {}": ["endet: {}", "завершается: {}"],
-    "before this the set “base”, after it the memory of the server": ["davor der Satz „base“, danach der Speicher des Servers", "до этого набор «base», после него память сервера"],
+    "before: recorded by the set “base”; after: from the memory of the server": ["davor: vom Satz „base“ aufgezeichnet; danach: aus dem Speicher des Servers", "раньше: записано набором «base»; позже: из памяти сервера"],
     "{} marks on the time axis": ["{} Marken auf der Zeitachse", "отметок на оси времени: {}"],
     "Only the first 256 instances of a counter are shown.": ["Nur die ersten 256 Instanzen eines Zählers sind gezeigt.", "Показаны только первые 256 экземпляров счётчика."],
     "No events: {}": ["Keine Ereignisse: {}", "Нет событий: {}"],
@@ -125,7 +125,7 @@ const TEXTS = {
     "Difference": ["Unterschied", "Разница"],
     "Change": ["Änderung", "Изменение"],
     "Save what is shown:": ["Gezeigtes speichern:", "Сохранить показанное:"],
-    "A .blg has raw values, which only captures have: record a set.": ["Eine .blg hat Rohwerte, die nur Aufzeichnungen haben: zeichnen Sie einen Satz auf.", "В .blg исходные значения, они есть только в записях: запишите набор."],
+    "A .blg needs raw values, which only captures have: record a set instead.": ["Eine .blg hat Rohwerte, die nur Aufzeichnungen haben: zeichnen Sie einen Satz auf.", "В .blg исходные значения, они есть только в записях: запишите набор."],
     "Set of logman…": ["Satz für logman…", "Набор logman…"],
     "This makes a set that records these counters. Run it on the machine; the page itself starts nothing there.": ["Das macht einen Satz, der diese Zähler aufzeichnet. Führen Sie es auf dem Rechner aus; die Seite selbst startet dort nichts.", "Это создаёт набор, который записывает эти счётчики. Выполните на машине: сама страница там ничего не запускает."],
     "Seconds between samples": ["Sekunden zwischen Messungen", "Секунд между замерами"],
@@ -146,15 +146,15 @@ const TEXTS = {
     /* keys.tsx */
     "Keys": ["Tasten", "Клавиши"],
     "this list of keys": ["diese Liste der Tasten", "этот список клавиш"],
-    "go through the page; in tabs and heat maps the arrows move": ["gehen durch die Seite; in Reitern und Heatmaps bewegen die Pfeile", "ходят по странице; на вкладках и тепловых картах двигают стрелки"],
+    "move through the page; in tabs and heat maps use the arrow keys": ["gehen durch die Seite; in Reitern und Heatmaps bewegen die Pfeile", "ходят по странице; на вкладках и тепловых картах двигают стрелки"],
     "single keys are on": ["einzelne Tasten sind an", "одиночные клавиши включены"],
     "Close": ["Schließen", "Закрыть"],
 
     /* why.tsx */
     "the machine does not answer": ["der Rechner antwortet nicht", "машина не отвечает"],
     "there is no such instance now": ["diese Instanz gibt es jetzt nicht", "такого экземпляра сейчас нет"],
-    "there was nothing to divide by since the sample before": ["seit der vorigen Messung gab es nichts, wodurch zu teilen wäre", "с прошлого замера не на что делить"],
-    "the time between the samples is not positive": ["zwischen den Messungen ist keine Zeit vergangen", "между замерами не прошло времени"],
+    "the counter's clock or base ran backwards": ["Uhr oder Basis des Zählers liefen zurück", "часы или база счётчика пошли назад"],
+    "the frequency of the counter's clock is 0": ["die Frequenz der Uhr des Zählers ist 0", "частота часов счётчика равна 0"],
     "the counter ran backwards, as after a restart": ["der Zähler lief zurück, wie nach einem Neustart", "счётчик пошёл назад, как после перезапуска"],
     "there is no such object now: its provider is not installed or does not answer": ["dieses Objekt gibt es jetzt nicht: sein Anbieter ist nicht installiert oder antwortet nicht", "такого объекта сейчас нет: поставщик не установлен или не отвечает"],
     "the object has no such counter": ["das Objekt hat keinen solchen Zähler", "у объекта нет такого счётчика"],
@@ -241,7 +241,8 @@ export function setLanguage(wanted: Language): void {
     document.documentElement.lang = LANGUAGES.find(([key]) => key === wanted)![2];
 }
 
-/** The name of the language for Intl. English has the day before the month and 24 hours, as the other languages. */
+/** The name of the language for Intl. For English it is that of Britain, where dates begin with the
+ * day and times have 24 hours, as in the other languages. */
 export const tag = (): string => (language === "009" ? "en-GB" : language === "007" ? "de" : "ru");
 
 export const getLanguage = (): Language => language;
@@ -252,12 +253,12 @@ export function t(text: Text, ...values: (string | number)[]): string {
     return (language === "009" ? text : TEXTS[text][language === "007" ? 0 : 1]).replace(/\{\}/g, () => String(values[at++]));
 }
 
-/** The same for sentences of the server, of which the table may not have every one. */
+/** Translates a sentence of the server. One that the table lacks stays English. */
 export function told(sentence: string): string {
     return sentence in TEXTS ? t(sentence as Text) : sentence;
 }
 
-/** Digits as they are written in the language. */
+/** Writes the decimal point of a number as the language does. */
 export function decimal(text: string): string {
     return language === "009" ? text : text.replace(".", ",");
 }

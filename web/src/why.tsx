@@ -8,8 +8,8 @@ import { t, Text, told } from "./texts";
 const REASONS: Record<number, Text> = {
     0x800007d0: "the machine does not answer",
     0x800007d1: "there is no such instance now",
-    0x800007d6: "there was nothing to divide by since the sample before",
-    0x800007d7: "the time between the samples is not positive",
+    0x800007d6: "the counter's clock or base ran backwards",
+    0x800007d7: "the frequency of the counter's clock is 0",
     0x800007d8: "the counter ran backwards, as after a restart",
     0xc0000bb8: "there is no such object now: its provider is not installed or does not answer",
     0xc0000bb9: "the object has no such counter",
@@ -21,7 +21,8 @@ export function reason(status: number): string {
     return t(REASONS[status] ?? "no value (status {})", `0x${status.toString(16).toUpperCase()}`);
 }
 
-/** What the table's missing values lack; null: nothing is missing. */
+/** Returns why values of the table are missing, a text for each reason; an empty array: none is
+ * missing. */
 export function missing(table: Table | undefined): string[] {
     if (!table) return [];
     const found = new Map<string, number>();
@@ -35,8 +36,8 @@ export function missing(table: Table | undefined): string[] {
     return [...(why ? [told(why)] : []), ...[...found].map(([text, count]) => t("{} values are missing: {}", count, text))];
 }
 
-/** A line for each reason, below the tables that it concerns; with `remove` also a button that
- * removes a counter without any value. */
+/** Shows the reasons for missing values, a line for each, below their tables. With `remove`, a
+ * counter that has no value at all gets a button that removes it. */
 export function Why({ tables, remove }: { tables: Table[]; remove?: (path: string) => void }) {
     const lines = [...new Set(tables.flatMap(missing))];
     const failed = remove ? tables.flatMap((table) => table.columns).filter((column) => column.status) : [];
