@@ -25,7 +25,7 @@ static const opl_counter counters[] = {
     {6, 6, PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, WORD(memory, 3), .base = OPL_COLUMN(&memory, 1, OPL_ONE),
      .total = OPL_SUM, .name = "% Compressed", .help = "Memory that the disk takes, as share of what was written to it."},
     {8, 8, RATE, WORD(requests, 1), .total = OPL_SUM, .name = "Failed Reads/sec", .help = "Reads per second that failed."},
-    {10, 10, RATE, WORD(requests, 2), .total = OPL_SUM, .name = "Failed Writes/sec", .help = "Writes per second that failed; mostly there was no memory left."},
+    {10, 10, RATE, WORD(requests, 2), .total = OPL_SUM, .name = "Failed Writes/sec", .help = "Writes per second that failed, mostly for lack of memory."},
 };
 /* clang-format on */
 

@@ -307,7 +307,8 @@ static void what_is_no_backup(void **state)
     assert_int_equal(restore("mad.ini"), ERROR_SUCCESS);
     const char *of_section = "\"xyz\" is not a language id";
     assert_remark(of_section);
-    assert_null(strstr(strstr(remarks.data, of_section) + 1, of_section)); /* one for both lines */
+    /* one remark for both lines */
+    assert_null(strstr(strstr(remarks.data, of_section) + 1, of_section));
     assert_int_equal(restored.left, 3);
     opl_load_options options = options_of();
     assert_int_equal(opl_load_restore("", NULL, &options, NULL), ERROR_INVALID_PARAMETER);

@@ -77,7 +77,8 @@ static bool find_families(struct view *view, size_t *order)
 {
     const struct reader *reader = view->reader;
     size_t count = reader->count, depth = 0;
-    int64_t at = NO_MOTHER; /* the first root; roots are linked like sisters */
+    /* the first root; roots are linked to each other like children of one mother */
+    int64_t at = NO_MOTHER;
     struct kin *all = view->kin = calloc(count + 1, sizeof *all);
     view->families = view->strays = view->circles = 0;
     for (size_t i = 0; all && i < count; i++) {

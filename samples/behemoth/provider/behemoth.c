@@ -104,7 +104,7 @@ static const opl_counter kin_counters[] = {
 };
 static const opl_object kin = {
     38, 38, "Behemoth Kin",
-    "The families of the behemoths. Only for those who ask for costly data, or for these.",
+    "The families of the behemoths. Returned only for the query Costly, or when requested by number.",
     OPL_COUNTERS(kin_counters), .default_counter = DESCENDANTS, .costly = true, .instances = true, .list = list_kin};
 /* clang-format on */
 
