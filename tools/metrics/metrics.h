@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters as metrics of Prometheus and OpenMetrics. docs/metrics.md describes names, types and
+ * units. Nothing here knows HTTP.
+ *
+ * name.c        from titles and a counter type to a metric's name and type
+ *
+ * carry.c       continues 32-bit counters in 64 bits
+ *
+ * walk.c        a block, object by object, as families of samples
+ *
+ * exposition.c  families and samples as text, in both formats
+ *
+ * collect.c     one answer: the query, the objects, and what the exporter says of itself
+ */
+#ifndef OPL_TOOLS_METRICS_H
+#define OPL_TOOLS_METRICS_H
+
+#include "../view/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- name.c ---- */
+
+enum metric_kind { METRIC_GAUGE, METRIC_COUNTER, METRIC_SUMMARY, METRIC_INFO };
+/* Where a sample's number is found: the counter's own, the base that follows it, their quotient,
+ * and so on. */
+enum metric_source {
+    SOURCE_VALUE,
+    SOURCE_BASE,
+    SOURCE_MULTI,   /* the number of timers, which follows the value of a multi timer */
+    SOURCE_RATIO,   /* value / base */
+    SOURCE_PERCENT, /* 100 * value / base, for a number that is no share: a load average */
+    SOURCE_START,   /* the time at which an elapsed time began */
+    SOURCE_TEXT     /* always 1; the text is a label */
+};
+/* What a number is divided by to become seconds: nothing, or the frequency of a clock. */
+enum metric_clock { CLOCK_NONE, CLOCK_TICKS, CLOCK_100NS, CLOCK_OBJECT, CLOCK_HUNDRED };
+
+enum { METRIC_NAME_SIZE = 256, METRIC_SAMPLES = 2, METRIC_FAMILIES = 2 };
+struct metric_sample {
+    enum metric_source source;
+    enum metric_clock clock;
+    const char *suffix; /* of the family's name: "", "_total", "_sum", "_count", "_info" */
+};
+struct metric_family {
+    enum metric_kind kind;
+    char name[METRIC_NAME_SIZE]; /* without the suffix of its samples */
+    const char *unit;            /* the end of the name: "seconds", "bytes", "ratio"; "": none */
+    const char *help;            /* NULL: none */
+    struct metric_sample samples[METRIC_SAMPLES];
+    unsigned sample_count;
+};
+/* Describes the families of one counter: 0, 1 or 2. Titles are English; `index` is that of the
+ * counter's title. The help of the families is not set. */
+unsigned metric_describe(const char *object, const char *counter, uint32_t index, uint32_t type,
+                         struct metric_family ret[METRIC_FAMILIES]);
+/* Writes a title as lower-case words with "_" between them: "PhysicalDisk" is physical_disk. */
+void metric_snake(const char *title, char *out, size_t capacity);
+
+/* ---- carry.c ---- */
+
+struct carry;
+struct carry *carry_new(void);
+void carry_free(struct carry *carry);
+/* Returns a 32-bit counter in 64 bits: from its second value on, with the wraps since the first
+ * one. `key` is the counter's identity; `now` seconds of any clock that does not go back. */
+uint64_t carry_on(struct carry *carry, uint64_t key, uint32_t value, int64_t now);
+
+/* ---- walk.c ---- */
+
+/* `whole` / 10^digits exactly, or `real`. */
+struct metric_value {
+    bool is_real, negative;
+    unsigned digits;
+    uint64_t whole;
+    double real;
+};
+/* The labels of an instance: name and parent as valid UTF-8 ("": none), and both as they are
+ * exposed: name="...",parent="...". */
+struct metric_labels {
+    const char *name, *parent, *text;
+    size_t size; /* of `text` */
+    bool has_name, has_parent;
+};
+/* Takes what a walk finds, in order: a family, then all its samples. `text` is the value of the
+ * label text of an info metric, else NULL. */
+struct metric_sink {
+    void (*family)(struct metric_sink *sink, const struct metric_family *family);
+    void (*sample)(struct metric_sink *sink, const struct metric_family *family,
+                   const struct metric_sample *sample, const struct metric_labels *labels,
+                   const char *text, const struct metric_value *value);
+};
+struct walk; /* buffers and descriptions of counters, kept from one block to the next */
+/* `names` has the English titles and explanations; it must outlive the walk. */
+struct walk *walk_new(struct view_names *names);
+void walk_free(struct walk *walk);
+/* Forgets the descriptions: the titles have changed. */
+void walk_forget(struct walk *walk);
+enum { METRIC_100NS = 10000000 };
+#define METRIC_EPOCH_100NS 116444736000000000 /* 1970 as a FILETIME */
+enum walk_result { WALK_GOOD, WALK_DAMAGED, WALK_TOO_MANY, WALK_NO_MEMORY };
+/* Divides by a frequency: exactly, if that is a power of ten. False: it is no frequency. */
+bool metric_divide(uint64_t number, int64_t frequency, struct metric_value *ret);
+/* Gives one object of a block to the sink. If it has more than `most` samples, or is damaged, the
+ * sink gets nothing of it. *ret_count becomes the number of its samples. */
+enum walk_result walk_object(struct walk *walk, opl_block *block, const opl_object_view *object,
+                             size_t most, struct metric_sink *sink, size_t *ret_count);
+
+/* ---- exposition.c ---- */
+
+enum metric_format { FORMAT_TEXT, FORMAT_OPENMETRICS, FORMAT_COUNT };
+struct exposition {
+    struct metric_sink sink; /* the first member */
+    enum metric_format format;
+    char *bytes;
+    size_t size, capacity;
+    bool failed; /* no memory */
+};
+void exposition_begin(struct exposition *text, enum metric_format format);
+void exposition_end(struct exposition *text);
+/* Returns the format for a request's header Accept (NULL: none). */
+enum metric_format exposition_format(const char *accept);
+const char *exposition_type(enum metric_format format); /* for Content-Type */
+/* Copies text, and makes it valid UTF-8: each wrong byte becomes U+FFFD. Returns the size of the
+ * result without its NUL; writes at most `capacity` bytes, 3 times the text's size suffice. */
+size_t metric_utf8(const char *text, char *out, size_t capacity);
+/* Writes text as it stands in a label, at most twice its size, and a NUL. Returns its size. */
+size_t metric_escape(const char *text, char *out);
+
+/* ---- collect.c ---- */
+
+struct metrics_settings {
+    bool processes; /* each process, too */
+    size_t series_most;
+};
+struct metrics;
+struct metrics *metrics_new(const struct metrics_settings *settings); /* NULL: no memory */
+void metrics_free(struct metrics *metrics);
+/* Finds the object that collect[] names, by title or by the prefix of its metrics; 0: none. */
+uint32_t metrics_find(struct metrics *metrics, const char *word);
+/* Calls `each` with the title and the prefix of every object that can be collected. */
+void metrics_each(struct metrics *metrics,
+                  void (*each)(void *self, const char *title, const char *prefix), void *self);
+/* Queries the objects (count 0: the usual ones) once and gives everything to the sink. On an error
+ * the sink got nothing. */
+LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t count,
+                        struct metric_sink *sink);
+
+#endif
