@@ -102,6 +102,27 @@ const char *request_word(const struct request *request, const char *name)
                                        MHD_GET_ARGUMENT_KIND, name);
 }
 
+struct each_word {
+    bool (*each)(void *self, const char *name, const char *value);
+    void *self;
+};
+
+static enum MHD_Result pass_word(void *context, enum MHD_ValueKind kind, const char *name,
+                                 const char *value)
+{
+    const struct each_word *to = context;
+    (void)kind;
+    return to->each(to->self, name, value) ? MHD_YES : MHD_NO;
+}
+
+void request_each_word(const struct request *request,
+                       bool (*each)(void *self, const char *name, const char *value), void *self)
+{
+    struct each_word to = {each, self};
+    MHD_get_connection_values((struct MHD_Connection *)request->connection, MHD_GET_ARGUMENT_KIND,
+                              pass_word, &to);
+}
+
 /* ---- streams ---- */
 
 bool stream_write(struct stream *stream, const char *text, size_t size)
@@ -232,6 +253,25 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum http_statu
     return send_reply(connection, &reply, response);
 }
 
+/* Makes a response of the content; takes the `text` that was written to reply->out. NULL: no
+ * memory. */
+static struct MHD_Response *response_of(const struct reply *reply, char *text, size_t size)
+{
+    void *fixed = (void *)reply->fixed;
+    bool written = !fixed && reply->file < 0;
+    struct MHD_Response *response =
+        reply->file >= 0 ? MHD_create_response_from_fd64(reply->file_size, reply->file)
+        : reply->sent    ? MHD_create_response_from_buffer_with_free_callback_cls(
+                               reply->fixed_size, fixed, reply->sent, reply->owner)
+        : fixed ? MHD_create_response_from_buffer(reply->fixed_size, fixed, MHD_RESPMEM_PERSISTENT)
+                : MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    if (!response && reply->sent)
+        reply->sent(reply->owner);
+    if (!response || !written)
+        free(text);
+    return response;
+}
+
 static enum MHD_Result answer(struct http *http, struct MHD_Connection *connection,
                               struct request *request)
 {
@@ -258,16 +298,13 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
         free(text);
         return send_stream(http, connection, &reply);
     }
-    const char *content = reply.fixed ? reply.fixed : text;
-    size_t length = reply.fixed ? reply.fixed_size : size;
-    struct MHD_Response *response =
-        failed            ? NULL
-        : reply.file >= 0 ? MHD_create_response_from_fd64(reply.file_size, reply.file)
-                          : MHD_create_response_from_buffer(length, (void *)content,
-                                                            reply.fixed ? MHD_RESPMEM_PERSISTENT
-                                                                        : MHD_RESPMEM_MUST_FREE);
-    if (!response || reply.fixed || reply.file >= 0)
+    if (failed) {
         free(text);
+        if (reply.sent)
+            reply.sent(reply.owner);
+        return MHD_NO;
+    }
+    struct MHD_Response *response = response_of(&reply, text, size);
     return response ? send_reply(connection, &reply, response) : MHD_NO;
 }
 

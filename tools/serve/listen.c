@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sockets, opened here or by systemd: a Unix socket, and 127.0.0.1 as the only address. */
+/* The sockets, opened here or by systemd: for the page a Unix socket, and 127.0.0.1 as the only
+ * address; for metrics one address, which is another machine's only if the user says so. */
 #include "serve.h"
 
 #include "../view/text.h"
@@ -7,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,95 @@ bool listen_begin(struct listeners *list, int64_t port, const char *path, bool n
     if (path && listen_path(list, path, group))
         list->path = path;
     return !path || list->path || !needed;
+}
+
+/* ---- metrics ---- */
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    const struct sockaddr_in *four = (const void *)address;
+    const struct sockaddr_in6 *six = (const void *)address;
+    if (address->sa_family == AF_INET)
+        return ntohl(four->sin_addr.s_addr) >> 24 == 127;
+    return address->sa_family == AF_UNIX ||
+           (address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr));
+}
+
+static bool refuse_others(const char *what)
+{
+    fprintf(stderr,
+            "openperflib-serve: %s: other machines could read the metrics, without a password and "
+            "unencrypted; listen to 127.0.0.1, behind a proxy with TLS, or add --insecure\n",
+            text_seen(what));
+    return false;
+}
+
+/* Splits "PORT", "HOST:PORT" or "[HOST]:PORT" and looks it up. */
+static bool find_address(const char *text, struct addrinfo **ret)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    char host[256] = "127.0.0.1";
+    const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
+    bool bracket = *text == '[' && colon && colon > text && colon[-1] == ']';
+    if (colon)
+        snprintf(host, sizeof host, "%.*s", (int)(colon - text - 2 * bracket), text + bracket);
+    bool is_port = *port && strlen(port) == strspn(port, "0123456789") && strlen(port) <= 5 &&
+                   atoi(port) <= UINT16_MAX;
+    int error = is_port ? getaddrinfo(*host ? host : NULL, port, &hints, ret) : EAI_SERVICE;
+    if (error)
+        fprintf(stderr,
+                "openperflib-serve: --metrics %s: %s; expected PORT, HOST:PORT or [ADDRESS]:PORT\n",
+                text_seen(text), gai_strerror(error));
+    return !error;
+}
+
+static bool take_passed_metrics(struct listeners *list, int count, bool insecure)
+{
+    for (int fd = FIRST_PASSED; fd < FIRST_PASSED + count && list->count < LISTENERS_MOST; fd++) {
+        struct sockaddr_storage address = {0};
+        socklen_t size = sizeof address;
+        getsockname(fd, (struct sockaddr *)&address, &size);
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+        if (!insecure && !is_loopback((struct sockaddr *)&address))
+            return refuse_others("the socket from systemd");
+        add(list, fd, address.ss_family == AF_UNIX);
+    }
+    return true;
+}
+
+bool listen_metrics(struct listeners *list, const char *text, bool insecure)
+{
+    const int yes = 1;
+    struct addrinfo *found;
+    int count = passed();
+    list->passed = count > 0;
+    if (list->passed)
+        return take_passed_metrics(list, count, insecure);
+    if (!find_address(text, &found))
+        return false;
+    bool allowed = insecure || is_loopback(found->ai_addr);
+    int fd = allowed ? socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1;
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    bool good =
+        fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, QUEUE) == 0;
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+    if (good) {
+        getsockname(fd, (struct sockaddr *)&address,
+                    &size); /* IPv6 has its port at the same place */
+        list->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+        add(list, fd, false);
+    } else if (allowed) {
+        complain(text);
+    } else {
+        refuse_others(text);
+    }
+    if (!good && fd >= 0)
+        close(fd);
+    freeaddrinfo(found);
+    return good;
 }
 
 void listen_end(const struct listeners *list)

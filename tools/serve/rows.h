@@ -12,7 +12,11 @@ enum {
     SERVE_INTERVAL,
     SERVE_MACHINE,
     SERVE_GROUP,
-    SERVE_OPEN
+    SERVE_OPEN,
+    SERVE_METRICS,
+    SERVE_METRICS_PROCESSES,
+    SERVE_METRICS_SERIES,
+    SERVE_INSECURE
 };
 
 /* clang-format off */
@@ -24,6 +28,10 @@ static const struct option_row serve_rows[] = {
     {'i', "interval", "SECONDS", SERVE_INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0, NULL},
     {'m', "machine", "MACHINE", SERVE_MACHINE, "Show another machine; several may be given.", NULL, 0, NULL},
     {0, "group", "NAME", SERVE_GROUP, "Members of this group may get links by \"perfmon open\", too.", NULL, 0, NULL},
+    {0, "metrics", "ADDRESS", SERVE_METRICS, "Serve metrics for Prometheus instead of the page: at PORT, HOST:PORT or [ADDRESS]:PORT.", NULL, 0, NULL},
+    {0, "metrics-processes", NULL, SERVE_METRICS_PROCESSES, "Metrics of each process, too.", NULL, 0, NULL},
+    {0, "metrics-series", "NUMBER", SERVE_METRICS_SERIES, "Leave out objects with which there would be more than NUMBER series; default 50000.", NULL, 0, NULL},
+    {0, "insecure", NULL, SERVE_INSECURE, "Let --metrics listen to addresses that other machines reach, without a password and unencrypted.", NULL, 0, NULL},
     {0},
 };
 /* clang-format on */

@@ -20,6 +20,8 @@
 
 enum {
     DEFAULT_PORT = 8722,
+    DEFAULT_SERIES = 50000,
+    SERIES_MOST = 100000000,
     HOSTS_MOST = 16,
     ALIVE_MS = 1000,
     SOON_MS = 50,
@@ -43,6 +45,7 @@ struct settings {
     size_t host_count;
     double seconds;
     bool open;
+    struct metrics_options metrics;
     const char *language; /* LC_ALL when the program began; NULL: it was not set */
 };
 
@@ -262,13 +265,18 @@ static bool take_name(struct settings *settings, int id, const char *name)
 int main(int argc, char **argv)
 {
     struct options options;
-    struct settings settings = {.port = DEFAULT_PORT, .seconds = 1};
+    struct settings settings = {
+        .port = DEFAULT_PORT, .seconds = 1, .metrics.series = DEFAULT_SERIES};
     const struct option_target targets[] = {
         [SERVE_PORT] = OPTION_WHOLE(settings.port, 0, UINT16_MAX),
         [SERVE_SOCKET] = OPTION_TEXT(settings.socket),
         [SERVE_INTERVAL] = OPTION_SECONDS(settings.seconds, LEAST_SECONDS, MOST_SECONDS),
         [SERVE_GROUP] = OPTION_TEXT(settings.group),
         [SERVE_OPEN] = OPTION_FLAG(settings.open),
+        [SERVE_METRICS] = OPTION_TEXT(settings.metrics.address),
+        [SERVE_METRICS_PROCESSES] = OPTION_FLAG(settings.metrics.processes),
+        [SERVE_METRICS_SERIES] = OPTION_WHOLE(settings.metrics.series, 1, SERIES_MOST),
+        [SERVE_INSECURE] = OPTION_FLAG(settings.metrics.insecure),
     };
     settings.language = getenv("LC_ALL");
     /* the server's names are English; api.c reads those of other languages */
@@ -288,6 +296,9 @@ int main(int argc, char **argv)
     }
     if (id < 0)
         return options_status(id);
+    settings.metrics.hosts = settings.hosts;
+    if (settings.metrics.address)
+        return metrics_serve(&settings.metrics, open_signals());
     const struct group *group = settings.group ? getgrnam(settings.group) : NULL;
     if (settings.group && !group)
         return options_complain(&options, "there is no group %s", text_seen(settings.group));

@@ -21,6 +21,8 @@
  * captures.c  captures that viewers bring, and the processes that read them
  *
  * reader.c  what such a process does
+ *
+ * metrics.c  answers Prometheus, instead of serving the page
  */
 #ifndef OPL_TOOLS_SERVE_H
 #define OPL_TOOLS_SERVE_H
@@ -65,6 +67,9 @@ struct request {
 /* Return the value of a header, or of a word in the query "?name=value"; NULL: there is none. */
 const char *request_header(const struct request *request, const char *name);
 const char *request_word(const struct request *request, const char *name);
+/* Calls `each` for each word of the query, until it returns false; value NULL: it has none. */
+void request_each_word(const struct request *request,
+                       bool (*each)(void *self, const char *name, const char *value), void *self);
 /* Returns the header Host. NULL: there is none, or more than one, of which another program might
  * use a different one. */
 const char *request_host(const struct request *request);
@@ -81,6 +86,8 @@ struct reply {
     FILE *out;         /* the stream to which the content is written */
     const char *fixed; /* constant content, used instead of `out`; NULL: none */
     size_t fixed_size;
+    void (*sent)(void *owner); /* called when `fixed` is no longer needed; NULL: it stays */
+    void *owner;
     void *viewer; /* the viewer that gets a stream of events; NULL: no stream */
     /* value of the header ETag; NULL: none, and browsers must not store the content */
     const char *tag;
@@ -189,6 +196,9 @@ struct listeners {
  * `path` (NULL: none), which members of `group` may use, too. A failure at `path` is an error only
  * if `needed`. False: failed, after a message. */
 bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group);
+/* Takes the sockets that systemd opened, else listens to "PORT", "HOST:PORT" or "[ADDRESS]:PORT".
+ * Unless `insecure`, only to addresses that no other machine reaches. False, after a message. */
+bool listen_metrics(struct listeners *list, const char *text, bool insecure);
 void listen_end(const struct listeners *list);
 
 /* ---- rights.c ---- */
@@ -243,6 +253,17 @@ void captures_end(struct job *job);
 #define READER_OPTION "--read-capture"
 enum { READER_NOTHING = 2 }; /* exit code: there is no answer; the reason is on standard error */
 _Noreturn void reader_main(char **arguments);
+
+/* ---- metrics.c ---- */
+
+struct metrics_options {
+    const char *address;
+    const char *const *hosts; /* as for access_new */
+    bool insecure, processes;
+    int64_t series;
+};
+/* Serves metrics until SIGINT, SIGTERM or SIGHUP, which `signals` reports. Returns an exit code. */
+int metrics_serve(const struct metrics_options *options, int signals);
 
 /* ---- api.c ---- */
 

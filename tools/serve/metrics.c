@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers Prometheus: /metrics by tools/metrics, in the program's only thread. */
+#include "serve.h"
+
+#include "../common/options.h"
+#include "../metrics/metrics.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONNECTIONS_MOST = 32, COLLECT_MOST = 64 };
+
+/* An answer's text; it is sent from here, and then used again. */
+struct answer_text {
+    struct exposition text; /* the first member */
+    struct answer_text *next;
+    bool busy;
+};
+
+struct exporter {
+    struct metrics *metrics;
+    struct access *access; /* NULL: requests by any host name are answered */
+    struct answer_text *texts;
+};
+
+static struct answer_text *free_text(struct exporter *exporter)
+{
+    struct answer_text *text = exporter->texts;
+    while (text && text->busy)
+        text = text->next;
+    if (!text && (text = calloc(1, sizeof *text))) {
+        text->next = exporter->texts;
+        exporter->texts = text;
+    }
+    return text;
+}
+
+static void sent(void *owner)
+{
+    ((struct answer_text *)owner)->busy = false;
+}
+
+static enum http_status early(void *context, const struct request *request, const char **ret_why)
+{
+    const struct exporter *exporter = context;
+    return exporter->access ? access_check(exporter->access, request, ret_why) : HTTP_GOOD;
+}
+
+/* ---- collect[] ---- */
+
+static void list_object(void *out, const char *title, const char *prefix)
+{
+    fprintf(out, "%s (%s)\n", prefix, title);
+}
+
+struct collected {
+    struct exporter *exporter;
+    uint32_t objects[COLLECT_MOST];
+    size_t count;
+    const char *unknown; /* a word that is none of them; NULL: all are */
+};
+
+static bool take_object(void *context, const char *name, const char *value)
+{
+    struct collected *collected = context;
+    if (strcmp(name, "collect[]") != 0)
+        return true;
+    uint32_t index = value ? metrics_find(collected->exporter->metrics, value) : 0;
+    if (index && collected->count < COLLECT_MOST)
+        collected->objects[collected->count++] = index;
+    else
+        collected->unknown = value ? value : "";
+    return !collected->unknown;
+}
+
+static void answer_metrics(struct exporter *exporter, const struct request *request,
+                           struct reply *reply)
+{
+    struct collected collected = {.exporter = exporter};
+    request_each_word(request, take_object, &collected);
+    reply->type = "text/plain; charset=utf-8";
+    if (collected.unknown) {
+        reply->status = HTTP_BAD;
+        fprintf(reply->out, "collect[]=%s: %s. These can be collected:\n", collected.unknown,
+                collected.count == COLLECT_MOST ? "too many objects" : "there is no such object");
+        metrics_each(exporter->metrics, list_object, reply->out);
+        return;
+    }
+    struct answer_text *text = free_text(exporter);
+    LSTATUS status = ERROR_NOT_ENOUGH_MEMORY;
+    if (text) {
+        exposition_begin(&text->text, exposition_format(request_header(request, "Accept")));
+        status = metrics_collect(exporter->metrics, collected.objects, collected.count,
+                                 &text->text.sink);
+        exposition_end(&text->text);
+    }
+    if (status || text->text.failed) {
+        reply->status = HTTP_BUSY;
+        fprintf(reply->out, "The counters could not be read: status %ld.\n",
+                status ? (long)status : (long)ERROR_NOT_ENOUGH_MEMORY);
+        return;
+    }
+    text->busy = true;
+    reply->type = exposition_type(text->text.format);
+    reply->fixed = text->text.bytes;
+    reply->fixed_size = text->text.size;
+    reply->sent = sent;
+    reply->owner = text;
+}
+
+static void answer(void *context, const struct request *request, struct reply *reply)
+{
+    bool root = !strcmp(request->path, "/");
+    reply->type = "text/plain; charset=utf-8";
+    if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
+        reply->status = HTTP_METHOD;
+    } else if (!strcmp(request->path, "/metrics")) {
+        answer_metrics(context, request, reply);
+    } else {
+        reply->status = root ? HTTP_GOOD : HTTP_MISSING;
+        fputs("The metrics of this machine are at /metrics.\n", reply->out);
+    }
+}
+
+/* ---- what a page needs, and metrics do not ---- */
+
+static void forget(struct job *job)
+{
+    (void)job;
+}
+
+static int upload(const struct request *request)
+{
+    (void)request;
+    return -1;
+}
+
+static void no_viewer(void *context, void *viewer)
+{
+    (void)context;
+    (void)viewer;
+}
+
+static void no_stream(void *context, void *viewer, struct stream *stream)
+{
+    (void)stream;
+    no_viewer(context, viewer);
+}
+
+/* ---- the loop ---- */
+
+static void run(struct http **https, size_t count, int signals)
+{
+    for (;;) {
+        struct pollfd polls[1 + LISTENERS_MOST] = {
+            {.fd = signals, .events = POLLIN}
+        };
+        int wait = -1;
+        for (size_t i = 0; i < count; i++) {
+            int most = http_wait(https[i]);
+            polls[1 + i] = (struct pollfd){.fd = http_descriptor(https[i]), .events = POLLIN};
+            wait = wait < 0 || (most >= 0 && most < wait) ? most : wait;
+        }
+        if ((poll(polls, 1 + count, wait) < 0 && errno != EINTR) || polls[0].revents)
+            return;
+        for (size_t i = 0; i < count; i++)
+            http_run(https[i]);
+    }
+}
+
+static int serve(struct exporter *exporter, const struct listeners *listeners, int signals)
+{
+    struct http_calls calls = {early, answer, forget, upload, no_stream, no_viewer, exporter};
+    struct http *https[LISTENERS_MOST];
+    size_t count = 0;
+    bool good = exporter->metrics != NULL;
+    for (; good && count < listeners->count; count += good) {
+        const struct listener *listener = &listeners->all[count];
+        https[count] = http_new(listener->fd, listener->local, CONNECTIONS_MOST, &calls);
+        good = https[count] != NULL;
+    }
+    if (good) {
+        if (!listeners->passed)
+            printf("Serving metrics at port %u, path /metrics\n", listeners->port);
+        fflush(stdout);
+        run(https, count, signals);
+    } else {
+        fputs("openperflib-serve: no memory, or libmicrohttpd could not be started\n", stderr);
+    }
+    while (count)
+        http_free(https[--count]);
+    return good ? EXIT_GOOD : EXIT_FAILED;
+}
+
+int metrics_serve(const struct metrics_options *options, int signals)
+{
+    struct listeners listeners = {0};
+    struct metrics_settings settings = {options->processes, (size_t)options->series};
+    if (signals < 0 || !listen_metrics(&listeners, options->address, options->insecure))
+        return EXIT_FAILED;
+    struct exporter exporter = {.metrics = metrics_new(&settings)};
+    /* a page of another site could be shown under a name that leads here (DNS rebinding) */
+    if (!options->insecure)
+        exporter.access = access_new(options->hosts, (gid_t)-1, "");
+    int code = serve(&exporter, &listeners, signals);
+    while (exporter.texts) {
+        struct answer_text *next = exporter.texts->next;
+        free(exporter.texts->text.bytes);
+        free(exporter.texts);
+        exporter.texts = next;
+    }
+    access_free(exporter.access);
+    metrics_free(exporter.metrics);
+    return code;
+}
