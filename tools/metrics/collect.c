@@ -28,6 +28,7 @@ struct object {
     char label[OBJECT_TITLE_SIZE * 6 + 16]; /* object="..." */
     bool usual;                             /* is read without being named */
     double seconds;                         /* of a query for it alone; below 0: not known */
+    bool exists;                            /* it was found when objects were looked up */
     /* of the answer that is made */
     bool requested, good, has_clock;
     struct metric_value clock;
@@ -42,7 +43,7 @@ struct metrics {
     struct object *objects;
     size_t object_count;
     double looked, measured; /* when; 0: never */
-    DWORD last_counter;      /* of the registry, then */
+    FILETIME written;        /* the time of the registry, then */
 };
 
 /* Objects that have an instance for each process or thread: too many series for every machine. */
@@ -67,21 +68,29 @@ static struct object *object_of(const struct metrics *metrics, uint32_t index)
     return NULL;
 }
 
-/* Adds an object, if it has a title. NULL: it has none, there are too many, or no memory. */
+/* Adds an object, if it has a title; one that is known keeps what is known of it. NULL: it has no
+ * title, there are too many, or no memory. */
 static struct object *add_object(struct metrics *metrics, uint32_t index)
 {
     const char *title = names_english(&metrics->names, index);
     struct object *object = object_of(metrics, index);
-    char escaped[OBJECT_TITLE_SIZE * 2 + 1];
-    if (object || !title || metrics->object_count == OBJECTS_MOST)
-        return object;
-    object = reallocarray(metrics->objects, metrics->object_count + 1, sizeof *object);
-    if (!object)
+    char valid[OBJECT_TITLE_SIZE], escaped[OBJECT_TITLE_SIZE * 2 + 1];
+    if (!title || (!object && metrics->object_count == OBJECTS_MOST))
         return NULL;
-    metrics->objects = object;
-    object += metrics->object_count++;
-    *object = (struct object){.index = index, .seconds = -1};
-    metric_utf8(title, object->title, sizeof object->title);
+    metric_utf8(title, valid, sizeof valid);
+    if (object && !strcmp(object->title, valid)) {
+        object->exists = true;
+        return object;
+    }
+    if (!object) {
+        object = reallocarray(metrics->objects, metrics->object_count + 1, sizeof *object);
+        if (!object)
+            return NULL;
+        metrics->objects = object;
+        object += metrics->object_count++;
+    }
+    *object = (struct object){.index = index, .exists = true, .seconds = -1};
+    strcpy(object->title, valid);
     metric_escape(object->title, escaped);
     snprintf(object->label, sizeof object->label, "object=\"%s\"", escaped);
     strcpy(object->prefix, "perf_");
@@ -125,10 +134,14 @@ static void measure(struct metrics *metrics)
     }
 }
 
-/* Looks up which objects exist. Those that were found stay, so that one that fails is reported. */
+/* Looks up which objects exist. One that is registered stays even if it does not answer, so that
+ * this is reported. */
 static void look(struct metrics *metrics)
 {
     opl_object_view at = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < metrics->object_count; i++)
+        metrics->objects[i].exists = false;
     service_each(add_registered, metrics);
     if (!snapshot_query(&metrics->snapshot, "Global") && snapshot_begin(&metrics->snapshot))
         while (snapshot_next_object(&metrics->snapshot, &at)) {
@@ -136,28 +149,29 @@ static void look(struct metrics *metrics)
             if (object)
                 object->usual = !is_per_process(object->index);
         }
+    snapshot_done(&metrics->snapshot); /* the answer for all processes may be large */
+    for (size_t i = 0; i < metrics->object_count; i++)
+        if (metrics->objects[i].exists)
+            metrics->objects[kept++] = metrics->objects[i];
+    metrics->object_count = kept;
     struct object *processes = object_of(metrics, PROCESS_V2); /* its names are unique */
     if (processes)
         processes->usual = metrics->settings.processes;
-    snapshot_done(&metrics->snapshot); /* a query for all processes may be large */
 }
 
 /* Looks again after a time, or at once when providers were registered or removed. */
 static void refresh(struct metrics *metrics)
 {
-    HKEY root;
-    DWORD last = 0, size = sizeof last;
+    FILETIME written = {0}; /* when anything was registered or removed */
     double now = seconds_now();
-    if (!view_root(&root))
-        RegGetValueA(root, "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib",
-                     "Last Counter", RRF_RT_REG_DWORD, NULL, &last, &size);
-    bool changed = metrics->looked == 0 || last != metrics->last_counter;
+    RegQueryInfoKeyA(HKEY_PERFORMANCE_TEXT, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                     NULL, &written);
+    bool changed = metrics->looked == 0 || memcmp(&written, &metrics->written, sizeof written) != 0;
     if (changed) {
         walk_forget(metrics->walk);
         names_done(&metrics->names);
         names_load(&metrics->names, "009");
-        metrics->object_count = 0;
-        metrics->last_counter = last;
+        metrics->written = written;
     }
     if (changed || now - metrics->looked > LOOK_SECONDS) {
         look(metrics);
