@@ -60,7 +60,7 @@ static enum view_unit unit_of(uint32_t title_index, const char *english)
     for (size_t i = 0; i < sizeof byte_titles / sizeof *byte_titles; i++)
         if (byte_titles[i] == title_index)
             return UNIT_BYTES;
-    if (!english)
+    if (!english || *english == '%') /* % Committed Bytes In Use */
         return UNIT_PLAIN;
     if (strcasestr(english, "KBytes"))
         return UNIT_KBYTES;
