@@ -2,14 +2,13 @@
 // The range of time of the chart, and the marks on its axis as a list.
 
 import { Mark, Past, rangeOf, SPANS, USUAL } from "./past";
-import { getLanguage, LANGUAGES, t, Text } from "./texts";
+import { t, tag, Text } from "./texts";
 
 const NAMES: Record<string, Text> = { "5m": "5 minutes", "1h": "Hour", "1d": "Day", "7d": "Week", "14d": "14 days" };
 const LEAST = 10000;
 
-function locale(): string { return LANGUAGES.find(([key]) => key === getLanguage())![2]; }
 export function timeText(time: number): string {
-    return new Date(time).toLocaleString(locale(), { dateStyle: "short", timeStyle: "medium" });
+    return new Date(time).toLocaleString(tag(), { dateStyle: "short", timeStyle: "medium" });
 }
 
 function localInput(time: number): string {
@@ -47,7 +46,7 @@ export function RangeBar({ text, from, to, set, past }: { text: string; from: nu
 }
 
 const KINDS: Record<Mark["kind"], Text> = {
-    event: "logged", gap: "the set stopped", start: "the set continued", birth: "begins: {}", death: "ends: {}",
+    event: "logged", gap: "the set stopped", start: "the set continued", birth: "begins: {}", death: "ends: {}", hole: "no samples until {}",
     meet: "before: recorded by the set “base”; after: from the memory of the server",
 };
 const SHOWN = 200;
@@ -61,11 +60,11 @@ export function Marks({ marks, set, past, more }: { marks: Mark[]; set(text: str
     const notes = [past.why, past.lost, more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
     return (
         <>{notes.map((note) => <p key={note} class="note">{note}</p>)}
-        <details class="marks">
+        {marks.length > 0 && <details class="marks">
             <summary>{t("{} marks on the time axis", marks.length)}</summary>
             <ol>{marks.slice(0, SHOWN).map((mark, i) => (
                 <li key={i} class={`${mark.kind} ${mark.level}`}><button onClick={() => set(rangeText(mark.time - 300000, mark.time + 300000))}>
                     <time>{timeText(mark.time)}</time> {markText(mark)}</button></li>))}</ol>
-        </details></>
+        </details>}</>
     );
 }

@@ -11,6 +11,7 @@ import { t } from "./texts";
  * upload. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const POINTS = 1500;
+const NO_COUNTER = 0xc0000bb9; /* PDH_CSTATUS_NO_COUNTER */
 
 interface Recorded extends Unit { path: string; text: boolean; scale: number; machine: string; object: string; instance: string | null; counter: string; }
 export interface Capture {
@@ -223,7 +224,7 @@ export class Recording extends Live {
             rows.get(key)!.cells[column] = each.now ?? each.text ?? null;
         }));
         table.columns = lines.map((line) => ({
-            path: line.path, status: 0, type: line.found?.type ?? null, suffix: line.found?.suffix ?? "", unit: line.found?.unit ?? "",
+            path: line.path, status: line.found ? 0 : NO_COUNTER, type: line.found?.type ?? null, suffix: line.found?.suffix ?? "", unit: line.found?.unit ?? "",
             raw: false, scale: line.found?.scale ?? 0, explain: null, why: line.found ? null : t("The capture does not have this counter."),
         } as Column));
         table.rows = [...rows.values()].filter((row) => row.cells.some((cell) => cell !== null));

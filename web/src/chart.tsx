@@ -3,7 +3,8 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { labels, timeLabels, unitOf } from "./format";
+import { markText } from "./axis";
+import { clock, factorOf, labels, number, timeLabels, unitOf } from "./format";
 import { statistics } from "./legend";
 import type { Series, Unit } from "./live";
 import type { Mark, Shown } from "./past";
@@ -15,15 +16,17 @@ import { getLanguage, t } from "./texts";
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#888888"];
 /** Seconds between the labels of the time axis. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
+const MOST_READ = 8, NEAR_SAMPLE = 20, NEAR_MARK = 5, NARROW = 500; /* lines, pixels */
 const DASHES = [[], [8, 4], [2, 3], [12, 3, 2, 3]];
 
 export interface Line {
     /** `name`: the path with the instance, in English. The page's address names the line by it. */
     key: string; name: string; label: string; series: Series; counter: Unit | undefined; colour: string; dash: number[];
     hidden: boolean; marked: boolean;
-    /** the factor by which values are multiplied to be drawn: 1, or a power of ten so that all lines
-     * fit on one axis */
+    /** a power of ten so that all lines fit on one axis, or 1 */
     scale: number;
+    /** the factor by which values are multiplied to be drawn */
+    factor: number;
 }
 
 /** Returns the exponent of the power of ten for a line: the counter's own scale if it brings `most`
@@ -38,10 +41,11 @@ export function linesOf(live: Shown, hidden: string[], marked: string, one: bool
     return [...live.series].map(([key, series], i) => {
         const { object, counter } = parts(series.path), instance = series.name ? `(${series.name})` : "";
         const name = `\\${object}${instance}\\${counter}`;
+        const scale = one ? 10 ** scaleOf(series.counter, statistics(series, live.times).most) : 1;
         return {
             key, name, series, counter: series.counter, hidden: hidden.includes(name), marked: marked === name,
             label: `${series.mark ? `${series.mark} ` : ""}\\${titleOf(object)}${instance}\\${titleOf(counter)}`,
-            scale: one ? 10 ** scaleOf(series.counter, statistics(series, live.times).most) : 1,
+            scale, factor: one ? scale : factorOf(series.counter),
             colour: COLOURS[i % COLOURS.length], dash: DASHES[Math.floor(i / COLOURS.length) % DASHES.length],
         };
     });
@@ -57,7 +61,7 @@ function drawMarks(plot: uPlot, marks: Mark[]): void {
     const { ctx, bbox } = plot, style = getComputedStyle(document.body);
     ctx.save();
     for (const mark of marks) {
-        const x = plot.valToPos(mark.time / 1000, "x", true), whole = mark.kind === "meet" || mark.kind === "gap" || mark.kind === "start";
+        const x = plot.valToPos(mark.time / 1000, "x", true), whole = mark.kind === "meet" || mark.kind === "gap" || mark.kind === "start" || mark.kind === "hole";
         if (x < bbox.left || x > bbox.left + bbox.width) continue;
         const bad = mark.kind === "event" && mark.level !== "information";
         ctx.strokeStyle = style.getPropertyValue(bad ? "--bad" : mark.kind === "meet" ? "--accent" : "--soft");
@@ -75,25 +79,69 @@ const bandsOf = (lines: Line[]) => lines.filter((line) => line.series.least && l
 const soft = (colour: string) => `${colour}33`;
 const scaled = (values: (number | null)[], scale: number) => (scale === 1 ? values : values.map((value) => (value === null || value === undefined ? value : value * scale)));
 
-function options(lines: Line[], one: boolean, width: number, height: number, axis: { current: Axis | undefined }): uPlot.Options {
+/** Returns the steps of an axis of bytes: round numbers of the unit in which its largest value is written. */
+function byteSteps(_: uPlot, __: number, ___: number, most: number): number[] {
+    const unit = 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(1, most)) / 10));
+    return [0.01, 0.1, 1, 10, 100].flatMap((size) => [1, 2, 5].map((step) => step * size * unit));
+}
+
+/** Writes into `place` what is at the pointer: its time, marks, and the values of the lines that are nearest to it. */
+function read(plot: uPlot, place: HTMLElement, lines: Line[], one: boolean, marks: Mark[]): void {
+    const { left = -1, top = 0, idx } = plot.cursor, distance = (time: number) => Math.abs(plot.valToPos(time, "x") - left);
+    place.hidden = left < 0;
+    if (left < 0) return;
+    const known = typeof idx === "number" && distance(plot.data[0][idx]) < NEAR_SAMPLE, said = document.createElement("b");
+    said.textContent = clock(known ? plot.data[0][idx] * 1000 : plot.posToVal(left, "x") * 1000);
+    const values = known ? lines.map((line) => ({ line, value: line.hidden ? null : line.series.values[idx] })).filter(({ value }) => typeof value === "number") : [];
+    const away = new Map(values.map(({ line, value }) => [line, Math.abs(plot.valToPos(value! * line.factor, `y${one ? "%" : unitOf(line.counter)}`) - top)]));
+    const nearest = new Set([...away.keys()].sort((a, b) => away.get(a)! - away.get(b)!).slice(0, MOST_READ));
+    place.replaceChildren(said, ...marks.filter((mark) => distance(mark.time / 1000) < NEAR_MARK).slice(0, MOST_READ).map((mark) => {
+        const row = document.createElement("div");
+        row.textContent = `▾ ${markText(mark)}`;
+        return row;
+    }), ...values.filter(({ line }) => nearest.has(line)).map(({ line, value }) => {
+        const row = document.createElement("div"), colour = document.createElement("i"), text = document.createElement("span");
+        colour.style.background = line.colour;
+        text.textContent = number(value, line.counter);
+        row.append(colour, `${line.label} `, text);
+        return row;
+    }));
+    const right = left > plot.over.clientWidth / 2;
+    place.style.left = right ? "auto" : `${left + 12}px`;
+    place.style.right = right ? `${plot.over.clientWidth - left + 12}px` : "auto";
+}
+
+function options(lines: Line[], one: boolean, width: number, height: number, shown: { current: { axis?: Axis; lines: Line[] } }): uPlot.Options {
+    const place = document.createElement("div");
+    place.className = "readout";
+    place.hidden = true;
+    const { axis } = shown.current;
     const shade = (name: string) => () => getComputedStyle(document.body).getPropertyValue(name); /* of the present scheme */
     const ink = shade("--ink"), grid = shade("--line");
+    const counterOf = (unit: string): Unit | undefined => {
+        const found = lines.find((line) => unitOf(line.counter) === unit)?.counter;
+        return found?.unit ? { ...found, unit: "B" } : found;
+    };
+    /* if less than a step is shown, uPlot gives a time after the end */
+    const inside = (plot: uPlot, times: number[]) => times.map((time) => (time <= plot.scales.x.max! ? time : null));
     const axisOf = (line: Line) => (one ? "%" : unitOf(line.counter));
     const units = [...new Set(lines.filter((line) => !line.hidden).map(axisOf))];
     return {
         width, height, legend: { show: false },
-        cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: !axis.current }, bind: { dblclick: (_plot, _target, usual) => (event) => { if (axis.current) axis.current.back(); else usual(event); return null; } } },
+        cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: !axis }, bind: { dblclick: (_plot, _target, usual) => (event) => { if (shown.current.axis) shown.current.axis.back(); else usual(event); return null; } } },
         hooks: {
-            draw: [(plot) => drawMarks(plot, axis.current?.marks ?? [])],
+            init: [(plot) => { plot.over.append(place); }],
+            draw: [(plot) => drawMarks(plot, shown.current.axis?.marks ?? [])],
+            setCursor: [(plot) => read(plot, place, shown.current.lines, one, shown.current.axis?.marks ?? [])],
             setSelect: [(plot) => {
                 const { left, width: size } = plot.select;
-                if (!axis.current || size < 3) return;
-                axis.current.zoom(plot.posToVal(left, "x") * 1000, plot.posToVal(left + size, "x") * 1000);
+                if (!shown.current.axis || size < 3) return;
+                shown.current.axis.zoom(plot.posToVal(left, "x") * 1000, plot.posToVal(left + size, "x") * 1000);
                 plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
             }],
         },
         bands: bandsOf(lines).map((line, i) => ({ series: [lines.length + 1 + 2 * i, lines.length + 2 + 2 * i] as [number, number], fill: soft(line.colour) })),
-        scales: { x: { range: (_, least, most) => (axis.current ? [axis.current.from / 1000, axis.current.to / 1000] : [least, most]) }, ...Object.fromEntries(units.map((unit) => [`y${unit}`, unit === "%" ? { range: (_: uPlot, __: number, most: number) => [0, Math.max(100, most)] as [number, number] } : {}])) },
+        scales: { x: { range: (_, least, most) => (shown.current.axis ? [shown.current.axis.from / 1000, shown.current.axis.to / 1000] : [least, most]) }, ...Object.fromEntries(units.map((unit) => [`y${unit}`, unit === "%" ? { range: (_: uPlot, __: number, most: number) => [0, Math.max(100, most)] as [number, number] } : {}])) },
         series: [{}, ...lines.map((line) => ({
             label: line.label, scale: `y${axisOf(line)}`, stroke: line.colour, dash: line.dash,
             width: line.marked ? 4 : 1.5, show: !line.hidden, points: { show: false },
@@ -101,24 +149,25 @@ function options(lines: Line[], one: boolean, width: number, height: number, axi
             scale: `y${axisOf(line)}`, width: 0, show: !line.hidden, points: { show: false },
         })))],
         axes: [
-            { stroke: ink, grid: { stroke: grid }, space: 90, incrs: STEPS, values: (_: uPlot, splits: number[], __: number, ___: number, step: number) => timeLabels(splits, step) },
-            ...units.slice(0, 3).map((unit, i) => ({
+            { stroke: ink, grid: { stroke: grid, filter: inside }, ticks: { filter: inside }, space: 90, incrs: STEPS, filter: inside, values: (_: uPlot, splits: number[], __: number, ___: number, step: number) => timeLabels(splits, step) },
+            ...units.slice(0, width < NARROW ? 2 : 3).map((unit, i) => ({
                 scale: `y${unit}`, side: i ? 1 : 3, stroke: ink, size: 80, grid: { show: !i, stroke: grid },
-                values: (_: uPlot, values: number[]) => labels(values, one ? undefined : lines.find((line) => unitOf(line.counter) === unit)?.counter),
+                ...(/^B/.test(unit) && !one ? { incrs: byteSteps } : {}),
+                values: (_: uPlot, values: number[]) => labels(values, one ? undefined : counterOf(unit)),
             })),
         ],
     };
 }
 
 export function Chart({ live, lines, one, axis, height = 320 }: { live: Shown; lines: Line[]; one: boolean; axis?: Axis; height?: number }) {
-    const newest = useRef(axis);
-    newest.current = axis;
+    const newest = useRef({ axis, lines });
+    newest.current = { axis, lines };
     const place = useRef<HTMLDivElement>(null), plot = useRef<uPlot | null>(null), shape = useRef("");
-    const data = [live.times.map((time) => time / 1000), ...lines.map((line) => scaled(line.series.values, line.scale)),
-        ...bandsOf(lines).flatMap((line) => [line.series.most!, line.series.least!].map((values) => scaled(values, line.scale)))] as uPlot.AlignedData;
+    const data = [live.times.map((time) => time / 1000), ...lines.map((line) => scaled(line.series.values, line.factor)),
+        ...bandsOf(lines).flatMap((line) => [line.series.most!, line.series.least!].map((values) => scaled(values, line.factor)))] as uPlot.AlignedData;
     useEffect(() => {
         const width = place.current!.clientWidth;
-        const now = JSON.stringify([width, one, matchMedia("(prefers-color-scheme: dark)").matches, getLanguage(), lines.map((line) => [line.label, line.hidden, line.marked, unitOf(line.counter), !!line.series.least])]);
+        const now = JSON.stringify([one, !!axis, width < NARROW, getLanguage(), lines.map((line) => [line.label, line.hidden, line.marked, unitOf(line.counter), !!line.series.least])]);
         if (now !== shape.current || !plot.current) {
             plot.current?.destroy();
             plot.current = new uPlot(options(lines, one, width, height, newest), data, place.current!);
@@ -132,9 +181,18 @@ export function Chart({ live, lines, one, axis, height = 320 }: { live: Shown; l
             document.documentElement.classList.toggle("paper", event.type === "beforeprint");
             plot.current?.redraw();
         };
+        const resized = new ResizeObserver(() => {
+            const width = place.current?.clientWidth;
+            if (width && plot.current && width !== plot.current.width) plot.current.setSize({ width, height });
+        });
+        const scheme = matchMedia("(prefers-color-scheme: dark)"), shaded = () => plot.current?.redraw();
+        resized.observe(place.current!);
+        scheme.addEventListener("change", shaded);
         addEventListener("beforeprint", print);
         addEventListener("afterprint", print);
         return () => {
+            resized.disconnect();
+            scheme.removeEventListener("change", shaded);
             removeEventListener("beforeprint", print);
             removeEventListener("afterprint", print);
             plot.current?.destroy();

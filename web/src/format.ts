@@ -28,6 +28,10 @@ export function duration(seconds: number): string {
     return (days ? `${days} d ` : "") + rest.toISOString().slice(11, 19);
 }
 
+/** Returns the factor by which a value is multiplied, so that counters of bytes, KiB and MiB have the same
+ * scale. */
+export const factorOf = (counter: Unit | undefined): number => (counter?.unit ? FACTORS[counter.unit] : 1);
+
 /** Returns the unit of a counter's values. Counters with the same unit share an axis. */
 export function unitOf(counter: Unit | undefined): string {
     return counter ? (counter.unit ? "B" : "") + counter.suffix.trim() : "";
@@ -37,7 +41,7 @@ export function unitOf(counter: Unit | undefined): string {
 export function number(value: number | null | undefined, counter?: Unit, least = 0): string {
     if (value === null || value === undefined) return "–";
     const suffix = counter?.suffix.trim() ?? "";
-    if (counter?.unit) return bytes(value * FACTORS[counter.unit], suffix, least);
+    if (counter?.unit) return bytes(value * factorOf(counter), suffix, least);
     if (suffix === "secs" && value >= 60) return duration(value);
     return digits(value, least) + (suffix ? (suffix.startsWith("/") ? "" : "\u202f") + suffix : "");
 }
@@ -61,10 +65,11 @@ export function clock(time: number): string {
 }
 
 /** Returns the labels of a time axis, whose times are seconds since 1970. The first label of each
- * day is its date. */
-export function timeLabels(times: number[], step: number): string[] {
+ * day is its date. null has no label. */
+export function timeLabels(times: (number | null)[], step: number): string[] {
     let day = "";
     return times.map((time) => {
+        if (time === null) return "";
         const date = new Date(time * 1000), today = date.toLocaleDateString(tag(), DAY), first = today !== day;
         day = today;
         if (step >= 86400) return today;

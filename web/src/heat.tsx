@@ -8,13 +8,13 @@ import { clock, number, unitOf } from "./format";
 import { top } from "./forms";
 import type { Shown } from "./past";
 import { parts, titleOf } from "./objects";
-import { statistics } from "./legend";
-import { t, Text } from "./texts";
+import { OrderChoice, sorted } from "./legend";
+import { t } from "./texts";
 
 /** From dark blue over green to yellow. The lightness always increases, so the colours can be
  * distinguished with every kind of colour vision, and in a print in grey. */
 const SCALE = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
-const STEPS = 64, LEAST_ROW = 3, MOST_ROW = 18, ROOM = 480, COLUMN = 4;
+const STEPS = 64, LEAST_ROW = 3, MOST_ROW = 18, ROOM = 480, COLUMN = 4, MOST_ROWS = 500;
 
 const colours = Uint32Array.from({ length: STEPS }, (_, step) => {
     const at = (step / (STEPS - 1)) * (SCALE.length - 1), low = Math.min(Math.floor(at), SCALE.length - 2);
@@ -22,17 +22,6 @@ const colours = Uint32Array.from({ length: STEPS }, (_, step) => {
     const mix = (i: number) => Math.round(channel(SCALE[low], i) + (at - low) * (channel(SCALE[low + 1], i) - channel(SCALE[low], i)));
     return (255 << 24) | (mix(2) << 16) | (mix(1) << 8) | mix(0);
 });
-
-export const ORDERS: [string, Text][] = [["average", "by average"], ["last", "by the last value"], ["most", "by maximum"], ["name", "by name"]];
-
-function sorted(live: Shown, lines: Line[], order: string): Line[] {
-    if (order === "name") return [...lines].sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
-    const key = new Map(lines.map((line) => {
-        const of = statistics(line.series, live.times);
-        return [line, (order === "last" ? of.last : order === "most" ? of.most : of.average) ?? -Infinity];
-    }));
-    return [...lines].sort((a, b) => key.get(b)! - key.get(a)!);
-}
 
 /** Returns the column of each time. Columns have equal widths in time, so a time without samples
  * stays empty. */
@@ -58,7 +47,7 @@ function largest(values: (number | null)[], columns: { count: number; of: number
 function One({ live, lines, path, order }: { live: Shown; lines: Line[]; path: string; order: string }) {
     const canvas = useRef<HTMLCanvasElement>(null), [at, setAt] = useState<{ row: number; column: number } | null>(null);
     const [width, setWidth] = useState(0);
-    const rows = sorted(live, lines, order), height = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(ROOM / rows.length)));
+    const rows = sorted(live, lines, order).slice(0, MOST_ROWS), height = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(ROOM / rows.length)));
     const places = place(live.times, Math.max(1, Math.floor(width / COLUMN))), columns = places.count;
     const begin = (column: number) => live.times[places.of.findIndex((each) => each >= column)];
     const cells = rows.map((line) => largest(line.series.values, places));
@@ -98,7 +87,7 @@ function One({ live, lines, path, order }: { live: Shown; lines: Line[]; path: s
     const { object, counter } = parts(path), title = `\\${titleOf(object)}\\${titleOf(counter)}`;
     return (
         <figure class="heat">
-            <figcaption>{title}: {t("{} instances", rows.length)}
+            <figcaption>{rows.length < lines.length ? t("{} – the first {} of {} rows", title, rows.length, lines.length) : `${title}: ${t("{} instances", rows.length)}`}
                 <span class="scale">{number(0, lines[0].counter)}<span class="colours" aria-hidden="true" />{number(most, lines[0].counter)}</span></figcaption>
             <div class="map" role="application" tabIndex={0} aria-label={t("Heat map of {}: the arrow keys tell the values", title)} onKeyDown={key}
                 onPointerMove={point} onPointerLeave={() => setAt(null)} onBlur={() => setAt(null)}>
@@ -111,12 +100,11 @@ function One({ live, lines, path, order }: { live: Shown; lines: Line[]; path: s
 }
 
 export function Heat({ live, lines, order, setOrder }: { live: Shown; lines: Line[]; order: string; setOrder(order: string): void }) {
-    /* a total is left out, because with its large values all others would have the same colour */
-    const shown = lines.filter((line) => !line.hidden && !/(^|,)_Total(:|$)/.test(line.series.name)), paths = [...new Set(shown.map((line) => line.series.path))];
+    /* a total, or the idle time as a process, is left out: with its large values all others would have the same colour */
+    const shown = lines.filter((line) => !line.hidden && !/(^|,)_Total(:|$)|^Idle(:0)?$/.test(line.series.name)), paths = [...new Set(shown.map((line) => line.series.path))];
     return (
         <>
-            <label class="order">{t("Rows")} <select value={order || "average"} onChange={(event) => setOrder(event.currentTarget.value)}>
-                {ORDERS.map(([id, title]) => <option key={id} value={id}>{t(title)}</option>)}</select></label>
+            <OrderChoice order={order || "average"} setOrder={setOrder} />
             {paths.map((path) => <One key={path} live={live} path={path} order={order || "average"} lines={shown.filter((line) => line.series.path === path)} />)}
         </>
     );

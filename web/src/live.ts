@@ -157,9 +157,15 @@ export class Live {
     private take(event: any): void {
         const table = this.tables[event.table];
         if (event.event === "source") { this.seconds = event.seconds; this.state = event.state; this.why = event.why ?? ""; }
-        else if (event.event === "columns") table.columns = event.columns;
+        else if (event.event === "columns") this.takeColumns(table, event.columns);
         else if (event.event === "rows") this.takeRows(table, event);
         else if (event.event === "history") this.takeHistory(table, event);
+    }
+
+    /** What ended before has no row any more, but a unit. */
+    private takeColumns(table: Table, columns: Column[]): void {
+        table.columns = columns;
+        for (const series of this.series.values()) series.counter ??= columns.find((column) => column.path === series.path);
     }
 
     private takeRows(table: Table, event: any): void {

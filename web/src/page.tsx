@@ -58,7 +58,7 @@ function Page() {
     const machineLive = useMemo(() => new Live(() => redraw(0)), []), past = useMemo(() => new Past(() => redraw(0)), []);
     const [state, setState] = useState(readState), [machineObjects, setObjects] = useState<ObjectType[]>([]);
     const [machine, setMachine] = useState<{ name: string; root: boolean; seconds: number; machines: string[]; missing?: string } | null>(null);
-    const [entry, setEntry] = useState<string | null>(null), [help, setHelp] = useState(false);
+    const [entry, setEntry] = useState<string | null>(null), [help, setHelp] = useState(false), [tree, setTree] = useState(false);
     const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
     useEffect(() => {
         const begin = () => request("/api/machine").then(async (answer) => setMachine(await answer.json())).catch((error) => {
@@ -91,7 +91,7 @@ function Page() {
     const forms: Record<string, Form> = { l: "line", b: "bars", h: "heat", v: "values" }, views: Record<string, View> = { 1: "overview", 2: "processes", 3: "chart", 4: "report" };
     useKeys(state.keys, (key) => {
         if (key === "?") setHelp(true);
-        else if (key === "s") search(".tree input");
+        else if (key === "s") { setTree(true); setTimeout(() => search(".tree input")); }
         else if (key === "f") search("header input[type=search]");
         else if (views[key]) change({ view: views[key], sort: "", process: "" });
         else change({ view: "chart", form: forms[key] });
@@ -114,7 +114,7 @@ function Page() {
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
     const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
     const remove = (path: string) => change({ paths: state.paths.filter((each) => each !== path) });
-    const add = (path: string) => change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] });
+    const add = (path: string) => { setTree(false); change({ view: "chart", paths: state.paths.includes(path) ? state.paths : [...state.paths, path] }); };
     const table = { live, sort: state.sort, setSort: (sort: string) => change({ sort }), filter: state.filter };
     const object = objects.find((each) => each.name === state.object);
     return (
@@ -125,6 +125,7 @@ function Page() {
                         {machine.machines.map((name) => <option key={name}>{name}</option>)}</select></h1>
                     : <h1>{machine?.name ?? "perfmon"}</h1>}
                 <SourceChoice sources={sources} machine={state.machine || (machine?.name ?? "")} capture={state.capture} second={state.second} show={show} />
+                <button class="narrow" aria-expanded={tree} onClick={() => setTree(!tree)}>{t("Objects and counters")}</button>
                 <div role="tablist" aria-label={t("Views")} onKeyDown={turn}>{tabs.map(([view, title]) =>
                     <button key={view} role="tab" id={`tab-${view}`} aria-controls="view" tabIndex={state.view === view ? 0 : -1} aria-selected={state.view === view} onClick={() => change({ view, sort: "", process: "" })}>{t(title)}</button>)}</div>
                 {state.view !== "chart" && state.view !== "machines" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
@@ -135,7 +136,7 @@ function Page() {
                 <button aria-haspopup="dialog" onClick={() => setHelp(true)}>{t("Keys")} <kbd>?</kbd></button>
             </header>
             {help && <Keys on={state.keys} setOn={(keys) => change({ keys })} close={() => setHelp(false)} />}
-            <Tree objects={objects} machine={state.machine} show={(name) => change({ view: "report", object: name, sort: "" })}
+            <Tree objects={objects} open={tree} machine={state.machine} show={(name) => { setTree(false); change({ view: "report", object: name, sort: "" }); }}
                 add={add} />
             <main id="view" aria-labelledby={`tab-${state.view}`} tabIndex={-1}>
                 {!recording && <Missing command={machine?.missing} />}
@@ -154,7 +155,7 @@ function Page() {
                         {state.form === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one}
                             axis={joined ? { from: joined.from, to: joined.to, marks: joined.marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : ends ? { ...ends, marks: [], zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
                         {state.form === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
-                        {state.form === "bars" && <Bars live={shown} lines={lines} />}
+                        {state.form === "bars" && <Bars live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.form === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.form === "values" && <Values live={shown} lines={lines} />}
                         {joined && <Marks marks={joined.marks} set={setRange} past={past} more={joined.more} />}

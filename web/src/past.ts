@@ -2,26 +2,29 @@
 // The past of counters, from the server's set of captures, joined with what this page has in memory.
 // A few means come at first, then means and bands of minimum and maximum from all samples.
 
+import { clock } from "./format";
 import type { Live, Series, Table, Unit } from "./live";
 import { NoSession, ofMachine, request } from "./session";
 
-export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "meet"; level: string; text: string; }
+export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "meet" | "hole"; level: string; text: string; }
 /** Values over time as the chart and its legend show them. */
 export interface Shown { times: number[]; series: Map<string, Series>; tables: Table[]; }
 interface PastSeries { name: string; average: (number | null)[]; least?: (number | null)[]; most?: (number | null)[]; }
 interface PastTable { times: number[]; series: PastSeries[]; few: boolean; more: boolean; }
 
 const BUCKETS = 800;
+const LEAST = 60000; /* ms; a chart that was just opened is not all empty */
 
-/** A range of time: the last `seconds`, or from and to in ms since 1970. */
-export type Range = { seconds: number } | { from: number; to: number };
+/** A range of time: the last `seconds`, or as long as there are values if it `grows`; or from and to in ms since
+ * 1970. */
+export type Range = { seconds: number; grows?: boolean } | { from: number; to: number };
 export const SPANS: Record<string, number> = { "5m": 300, "1h": 3600, "1d": 86400, "7d": 7 * 86400, "14d": 14 * 86400 };
 export const USUAL = "5m";
 
 export function rangeOf(text: string): Range {
     const found = /^(\d{12,14})-(\d{12,14})$/.exec(text);
     if (found && Number(found[1]) < Number(found[2])) return { from: Number(found[1]), to: Number(found[2]) };
-    return { seconds: SPANS[text] ?? SPANS[USUAL] };
+    return text in SPANS ? { seconds: SPANS[text] } : { seconds: SPANS[USUAL], grows: true };
 }
 
 export function endsOf(range: Range, now: number): { from: number; to: number } {
@@ -106,15 +109,16 @@ export class Past {
         const inside = (time: number) => time >= from && time <= to;
         const pasts = [...this.tables].map(([path, table]) => ({ path, table, rows: table.times.map((time, i) => [time, i]).filter(([time]) => inside(time) && time < begin) }));
         const memory = live.times.map((time, i) => [time, i]).filter(([time]) => inside(time));
+        const first = memory[0]?.[1] ?? 0, onlyMemory = !pasts.some(({ rows }) => rows.length); /* then values are copied as a whole: faster */
         /* where the set ended long before the memory begins, a time without values interrupts the
          * lines */
         const ends = pasts.filter(({ table, rows }) => rows.length && begin < to && begin - rows[rows.length - 1][0] > 2.5 * usualStep(table)).map(({ rows }) => rows[rows.length - 1][0] + 1);
-        const times = [...new Set([...pasts.flatMap(({ rows }) => rows.map(([time]) => time)), ...ends, ...memory.map(([time]) => time)])].sort((a, b) => a - b);
-        const places = new Map(times.map((time, i) => [time, i]));
+        const times = onlyMemory ? memory.map(([time]) => time) : [...new Set([...pasts.flatMap(({ rows }) => rows.map(([time]) => time)), ...ends, ...memory.map(([time]) => time)])].sort((a, b) => a - b);
+        const places = new Map(onlyMemory ? [] : times.map((time, i) => [time, i]));
         const series = new Map<string, Series>();
         for (const [key, each] of live.series) {
-            const values: (number | null)[] = new Array(times.length);
-            for (const [time, i] of memory) values[places.get(time)!] = each.values[i] ?? null;
+            const values: (number | null)[] = onlyMemory ? each.values.slice(first, first + memory.length) : new Array(times.length);
+            if (!onlyMemory) for (const [time, i] of memory) values[places.get(time)!] = each.values[i] ?? null;
             series.set(key, { ...each, values });
         }
         for (const { path, table, rows } of pasts) if (rows.length)
@@ -122,11 +126,16 @@ export class Past {
         for (const end of ends) for (const each of series.values()) each.values[places.get(end)!] = null;
         /* for a range in the past, an instance has a line only if it existed then */
         if (to < last) for (const [key, each] of series) if (!each.values.some((value) => value !== null && value !== undefined)) series.delete(key);
-        const marks = this.marks([...pasts.flatMap(({ table, rows }) => gaps(table, rows)), ...ends.map((time): Mark => ({ time, kind: "gap", level: "", text: "" }))], [...series.values()], times, from, to);
+        /* if nothing of a path is there any more, its instances have ended, and the set may have gone on */
+        const whole = pasts.filter(({ path }) => [...series.values()].some((each) => each.path === path && each.alive));
+        const stops = whole.map(({ rows }) => rows[rows.length - 1]?.[0] + 1).filter((time) => ends.includes(time)).map((time): Mark => ({ time, kind: "gap", level: "", text: "" }));
+        const marks = this.marks([...whole.flatMap(({ table, rows }) => gaps(table, rows)), ...stops], [...series.values()], times, from, to);
         if (begin > from && begin < to && pasts.some(({ rows }) => rows.length)) marks.push({ time: begin, kind: "meet", level: "", text: "" });
+        marks.push(...holes(memory, [...live.series.values()]));
         const same = new Set<string>(); /* several counters of one set have the same gaps */
         const each = marks.filter((mark) => { const key = JSON.stringify(mark), known = same.has(key); same.add(key); return !known; });
-        return { times, series, tables: live.tables, marks: each.sort((a, b) => b.time - a.time), from, to, more: pasts.some(({ table }) => table.more) };
+        const shown = "grows" in range ? Math.max(from, Math.min(times[0] ?? to, to - LEAST)) : from;
+        return { times, series, tables: live.tables, marks: each.sort((a, b) => b.time - a.time), from: shown, to, more: pasts.some(({ table }) => table.more) };
     }
 
     private joinOne(all: Map<string, Series>, path: string, counter: Unit | undefined, past: PastSeries, rows: number[][], places: Map<number, number>, size: number): void {
@@ -150,17 +159,29 @@ export class Past {
      * end. */
     private marks(gaps: Mark[], series: Series[], times: number[], from: number, to: number): Mark[] {
         const marks = [...this.events.filter((mark) => mark.time >= from && mark.time <= to), ...gaps];
+        const known = (value: number | null | undefined) => value !== null && value !== undefined;
+        const begun = series.reduce((least, each) => { const first = each.values.findIndex(known); return first < 0 ? least : Math.min(least, first); }, Infinity);
         for (const each of series) {
             if (!each.name) continue;
-            const known = (value: number | null | undefined) => value !== null && value !== undefined;
             const first = each.values.findIndex(known);
             let last = each.values.length - 1;
             while (last > first && !known(each.values[last])) last--;
-            if (first > 1) marks.push({ time: times[first], kind: "birth", level: "", text: each.name });
+            if (first > begun) marks.push({ time: times[first], kind: "birth", level: "", text: each.name });
             if (first >= 0 && last < times.length - 2 && !each.alive) marks.push({ time: times[last], kind: "death", level: "", text: each.name });
         }
         return marks;
     }
+}
+
+/** Returns a mark for each time of the memory without any sample. */
+function holes(memory: number[][], series: Series[]): Mark[] {
+    const empty = (i: number) => series.every((each) => typeof each.values[i] !== "number"), marks: Mark[] = [];
+    for (let at = 1; at < memory.length && series.length; at++) {
+        const begin = at;
+        while (at < memory.length && empty(memory[at][1])) at++;
+        if (at > begin && at < memory.length && !empty(memory[begin - 1][1])) marks.push({ time: memory[begin][0], kind: "hole", level: "", text: clock(memory[at][0]) });
+    }
+    return marks;
 }
 
 /** Returns the usual time between two rows, in ms. */

@@ -130,12 +130,12 @@ export function ProcessList({ live, state, machine, change, most }: { live: Live
                 {single && <label><input type="checkbox" checked={state.tree} onChange={() => change({ tree: !state.tree, sort: "" })} /> {t("Tree of parents")}</label>}
             </div>}
             <div class="scroll">
-                <table class="data">
+                <table class="data processes">
                     <caption>{most ? t("Busiest processes") : t("{} lines", count)}{!most && nodes.length > limit ? `, ${t("the first {} are shown", limit)}` : ""}</caption>
                     <thead><tr>{head("name", "Name", true)}{columns.map((each) => head(each.id, each.title, false))}{texts.map((each) => head(each.id, each.title, true))}</tr></thead>
                     <tbody>{nodes.slice(0, limit).map(({ line, depth, children }) => (
                         <tr key={line.identity}>
-                            <th scope="row" style={depth ? { paddingLeft: `${0.5 + depth}rem` } : {}}>
+                            <th scope="row" title={line.name === "(ended)" ? t("Processor time of processes that ended since the sample before") : line.name} style={depth ? { paddingLeft: `${0.5 + depth}rem` } : {}}>
                                 {tree && children.length > 0 && <button aria-expanded={!folded.has(line.identity)} aria-label={t("Processes below {}", line.name)} onClick={() => fold(line.identity)}>{folded.has(line.identity) ? "▸" : "▾"}</button>}
                                 {single && line.members ? <button class="link" onClick={() => change({ process: instanceOf(line) })}>{line.name}</button> : nameOf(line, group, machine)}
                                 {line.members > 1 && ` (${line.members})`}</th>

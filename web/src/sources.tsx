@@ -10,10 +10,10 @@ import { csvOf, known, pathsIn, setCommand, setFile, textOf } from "./lists";
 import type { Shown } from "./past";
 import type { ObjectType } from "./objects";
 import { NoSession } from "./session";
-import { decimal, t, told } from "./texts";
+import { decimal, t, tag, told } from "./texts";
 
 const MOST_ROWS = 500;
-const when = (time: number) => new Date(time).toLocaleString();
+const when = (time: number) => new Date(time).toLocaleString(tag());
 
 /** The state of the part of the page that shows captures and lists of counters; `open` takes files
  * of both kinds. */

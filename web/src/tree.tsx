@@ -22,7 +22,8 @@ function Instances({ object: { name: object, names: recorded }, counter, machine
     );
 }
 
-export function Tree({ objects, machine, add, show }: { objects: ObjectType[]; machine: string; add(path: string): void; show(object: string): void }) {
+/** `open`: it is shown in a narrow window, too. */
+export function Tree({ objects, open: shown, machine, add, show }: { objects: ObjectType[]; open: boolean; machine: string; add(path: string): void; show(object: string): void }) {
     const [words, setWords] = useState(""), [open, setOpen] = useState(""), [counter, setCounter] = useState("");
     const [explain, setExplain] = useState<{ name: string; text: string } | null>(null);
     const found = objects
@@ -30,7 +31,7 @@ export function Tree({ objects, machine, add, show }: { objects: ObjectType[]; m
         .filter(({ object, counters }) => counters.length || matches(object, null, words));
     const tell = (name: string, text: string | null) => () => setExplain({ name, text: text ?? t("There is no explanation.") });
     return (
-        <nav class="tree" aria-label={t("Objects and counters")}>
+        <nav class={shown ? "tree open" : "tree"} aria-label={t("Objects and counters")}>
             <input type="search" placeholder={t("Search: cpu, disk, page faults…")} aria-label={t("Search objects and counters")} value={words} onInput={(event) => setWords(event.currentTarget.value)} />
             <ul>{found.map(({ object, counters }) => {
                 const opened = open === object.name || (words !== "" && found.length < 6);

@@ -26,11 +26,11 @@ export function reason(status: number): string {
 export function missing(table: Table | undefined): string[] {
     if (!table) return [];
     const found = new Map<string, number>();
-    for (const column of table.columns)
-        if (column.status) {
-            const { object, counter } = parts(column.path);
-            return [`\\${titleOf(object)}\\${titleOf(counter)}: ${column.why ? told(column.why) : reason(column.status)}`];
-        }
+    const failed = table.columns.filter((column) => column.status);
+    if (failed.length) return failed.map((column) => {
+        const { object, counter } = parts(column.path);
+        return `\\${titleOf(object)}\\${titleOf(counter)}: ${column.why ? told(column.why) : reason(column.status)}`;
+    });
     for (const status of table.reasons.values()) found.set(reason(status), (found.get(reason(status)) ?? 0) + 1);
     const why = table.columns.find((column) => column.why)?.why;
     return [...(why ? [told(why)] : []), ...[...found].map(([text, count]) => t("{} values are missing: {}", count, text))];
