@@ -49,6 +49,11 @@ def schemes(tab):
     tab.call("Emulation.setEmulatedMedia", features=[])
 
 
+def made_up():
+    with open(os.path.join(SOURCE, "tests/tools/browser/made-up.js"), encoding="utf-8") as file:
+        return file.read()
+
+
 def axe():
     with open(os.path.join(SOURCE, "tests/tools/browser/vendor/axe.min.js"), encoding="utf-8") as file:
         return file.read()
