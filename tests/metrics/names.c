@@ -24,6 +24,8 @@ static void add(const opl_object *object, const char *title, uint32_t index, uin
     unsigned found = metric_describe(object->name, title, index, type, families);
     for (unsigned i = 0; i < found && count < MOST; i++) {
         const struct metric_family *family = &families[i];
+        if (family->hidden)
+            continue;
         bool ends = family->kind == METRIC_COUNTER || family->kind == METRIC_INFO;
         if (asprintf(&lines[count++], "%s%s\t%s\t%s\t%s", family->name,
                      ends ? family->samples[0].suffix : "", kinds[family->kind], object->name,

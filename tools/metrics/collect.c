@@ -217,6 +217,22 @@ uint32_t metrics_find(struct metrics *metrics, const char *word)
     return 0;
 }
 
+uint32_t metrics_find_source(struct metrics *metrics, const char *sample)
+{
+    size_t longest = 0;
+    uint32_t index = 0;
+    refresh(metrics);
+    for (size_t i = 0; i < metrics->object_count; i++) {
+        size_t size = strlen(metrics->objects[i].prefix);
+        if (size > longest && !strncmp(metrics->objects[i].prefix, sample, size) &&
+            sample[size] == '_') {
+            longest = size;
+            index = metrics->objects[i].index;
+        }
+    }
+    return index;
+}
+
 void metrics_each(struct metrics *metrics,
                   void (*each)(void *self, const char *title, const char *prefix), void *self)
 {

@@ -164,6 +164,8 @@ static void family(struct metric_sink *sink, const struct metric_family *family)
     static const char *const kinds[] = {"gauge", "counter", "summary", "info"};
     struct exposition *text = (struct exposition *)sink;
     bool open = text->format == FORMAT_OPENMETRICS;
+    if (family->hidden)
+        return;
     if (family->help)
         put_line(text, "# HELP ", family, family->help, open);
     put_line(text, "# TYPE ", family,
@@ -177,6 +179,8 @@ static void sample(struct metric_sink *sink, const struct metric_family *family,
                    const char *label, const struct metric_value *value)
 {
     struct exposition *text = (struct exposition *)sink;
+    if (family->hidden)
+        return;
     put_text(text, family->name);
     put_text(text, sample->suffix);
     if (labels->size || label) {

@@ -11,6 +11,8 @@
  *
  * exposition.c  families and samples as text, in both formats
  *
+ * vocabulary.c  the metrics under the names of another exporter
+ *
  * collect.c     one answer: the query, the objects, and what the exporter says of itself
  */
 #ifndef OPL_TOOLS_METRICS_H
@@ -52,6 +54,7 @@ struct metric_family {
     const char *help;            /* NULL: none */
     struct metric_sample samples[METRIC_SAMPLES];
     unsigned sample_count;
+    bool hidden; /* not part of the exposition; only vocabularies can use it */
 };
 /* Describes the families of one counter: 0, 1 or 2. Titles are English; `index` is that of the
  * counter's title. The help of the families is not set. */
@@ -130,6 +133,21 @@ size_t metric_utf8(const char *text, char *out, size_t capacity);
 /* Writes text as it stands in a label, at most twice its size, and a NUL. Returns its size. */
 size_t metric_escape(const char *text, char *out);
 
+/* ---- vocabulary.c ---- */
+
+enum { VOCABULARY_WHY = 256 };
+struct vocabulary;
+/* Reads a file of names; NULL: `why` has the reason. */
+struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_WHY]);
+void vocabulary_free(struct vocabulary *vocabulary);
+/* Calls `each` with the name of each sample that the file uses. */
+void vocabulary_sources(const struct vocabulary *vocabulary,
+                        void (*each)(void *self, const char *source), void *self);
+/* Returns a sink for the samples of one answer; vocabulary_end passes them to `to`. False: no
+ * memory. */
+struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, struct metric_sink *to);
+bool vocabulary_end(struct vocabulary *vocabulary);
+
 /* ---- collect.c ---- */
 
 struct metrics_settings {
@@ -141,6 +159,8 @@ struct metrics *metrics_new(const struct metrics_settings *settings); /* NULL: n
 void metrics_free(struct metrics *metrics);
 /* Finds the object that collect[] names, by title or by the prefix of its metrics; 0: none. */
 uint32_t metrics_find(struct metrics *metrics, const char *word);
+/* Finds the object from which the sample comes; 0: none. */
+uint32_t metrics_find_source(struct metrics *metrics, const char *sample);
 /* Calls `each` with the title and the prefix of every object that can be collected. */
 void metrics_each(struct metrics *metrics,
                   void (*each)(void *self, const char *title, const char *prefix), void *self);

@@ -204,6 +204,20 @@ static void describe_first(const char *counter, uint32_t index, const struct sha
             (struct metric_sample){SOURCE_BASE, CLOCK_NONE, "_count"};
 }
 
+/* Describes the family of the base; `gauge`: it is none that grows. */
+static void describe_base(const struct shape *shape, bool gauge, struct metric_family *base)
+{
+    bool multi = shape->second == WITH_MULTI;
+    base->hidden = shape->source == SOURCE_RATIO;
+    base->kind = gauge ? METRIC_GAUGE : METRIC_COUNTER;
+    base->samples[0] =
+        (struct metric_sample){multi ? SOURCE_MULTI : SOURCE_BASE,
+                               gauge ? CLOCK_NONE : shape->clock, gauge ? "" : "_total"};
+    append(base->name, "_base");
+    append(base->name, gauge ? "" : shape->ending);
+    base->unit = unit_of(base->name);
+}
+
 unsigned metric_describe(const char *object, const char *counter, uint32_t index, uint32_t type,
                          struct metric_family ret[METRIC_FAMILIES])
 {
@@ -219,14 +233,9 @@ unsigned metric_describe(const char *object, const char *counter, uint32_t index
     *second = *first;
     describe_first(counter, index, shape, first);
     first->unit = unit_of(first->name);
-    if (shape->second != WITH_MULTI && shape->second != WITH_BASE)
+    bool gauge = shape->source == SOURCE_RATIO || shape->second == WITH_MULTI;
+    if (!gauge && shape->second != WITH_BASE)
         return 1;
-    bool multi = shape->second == WITH_MULTI;
-    second->kind = multi ? METRIC_GAUGE : METRIC_COUNTER;
-    second->samples[0] = multi ? (struct metric_sample){SOURCE_MULTI, CLOCK_NONE, ""}
-                               : (struct metric_sample){SOURCE_BASE, shape->clock, "_total"};
-    append(second->name, "_base");
-    append(second->name, multi ? "" : shape->ending);
-    second->unit = unit_of(second->name);
+    describe_base(shape, gauge, second);
     return 2;
 }

@@ -541,7 +541,8 @@ enum walk_result walk_object(struct walk *walk, opl_block *block, const opl_obje
     for (size_t c = 0; c < walk->column_count; c++) {
         const struct described *described = walk->columns[c].described;
         for (unsigned f = 0; f < described->family_count; f++)
-            *ret_count += described->families[f].sample_count * walk->row_count;
+            if (!described->families[f].hidden)
+                *ret_count += described->families[f].sample_count * walk->row_count;
     }
     if (*ret_count > most)
         return WALK_TOO_MANY;

@@ -21,7 +21,8 @@ struct answer_text {
 
 struct exporter {
     struct metrics *metrics;
-    struct access *access; /* NULL: requests by any host name are answered */
+    struct vocabulary *names; /* NULL: our own */
+    struct access *access;    /* NULL: requests by any host name are answered */
     struct answer_text *texts;
 };
 
@@ -75,6 +76,34 @@ static bool take_object(void *context, const char *name, const char *value)
     return !collected->unknown;
 }
 
+static void add_source(void *context, const char *source)
+{
+    struct collected *collected = context;
+    uint32_t index = metrics_find_source(collected->exporter->metrics, source);
+    for (size_t i = 0; i < collected->count; i++)
+        if (collected->objects[i] == index)
+            return;
+    if (index && collected->count < COLLECT_MOST)
+        collected->objects[collected->count++] = index;
+}
+
+/* Collects into the text, without collect[] in the names that --metrics-names chooses. */
+static LSTATUS collect(struct exporter *exporter, struct collected *collected,
+                       struct exposition *text)
+{
+    bool renamed = exporter->names && !collected->count;
+    struct metric_sink *sink = &text->sink;
+    if (renamed) {
+        vocabulary_sources(exporter->names, add_source, collected);
+        sink = vocabulary_begin(exporter->names, sink);
+    }
+    LSTATUS status = metrics_collect(exporter->metrics, collected->objects, collected->count, sink);
+    if (renamed && !vocabulary_end(exporter->names))
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    exposition_end(text);
+    return status;
+}
+
 static void answer_metrics(struct exporter *exporter, const struct request *request,
                            struct reply *reply)
 {
@@ -92,9 +121,7 @@ static void answer_metrics(struct exporter *exporter, const struct request *requ
     LSTATUS status = ERROR_NOT_ENOUGH_MEMORY;
     if (text) {
         exposition_begin(&text->text, exposition_format(request_header(request, "Accept")));
-        status = metrics_collect(exporter->metrics, collected.objects, collected.count,
-                                 &text->text.sink);
-        exposition_end(&text->text);
+        status = collect(exporter, &collected, &text->text);
     }
     if (status || text->text.failed) {
         reply->status = HTTP_BUSY;
@@ -194,13 +221,28 @@ static int serve(struct exporter *exporter, const struct listeners *listeners, i
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
+/* Reads the names of another exporter. False, after a message: failed. */
+static bool read_names(const char *name, struct vocabulary **ret)
+{
+    char path[4096], why[VOCABULARY_WHY];
+    snprintf(path, sizeof path, strchr(name, '/') ? "%s" : OPL_METRIC_NAMES "/%s.tsv", name);
+    *ret = vocabulary_read(path, why);
+    if (!*ret)
+        fprintf(stderr, "openperflib-serve: --metrics-names: %s: %s\n", text_seen(path), why);
+    return *ret != NULL;
+}
+
 int metrics_serve(const struct metrics_options *options, int signals)
 {
     struct listeners listeners = {0};
     struct metrics_settings settings = {options->processes, (size_t)options->series};
-    if (signals < 0 || !listen_metrics(&listeners, options->address, options->insecure))
+    struct exporter exporter = {0};
+    if (signals < 0 || (options->names && !read_names(options->names, &exporter.names)) ||
+        !listen_metrics(&listeners, options->address, options->insecure)) {
+        vocabulary_free(exporter.names);
         return EXIT_FAILED;
-    struct exporter exporter = {.metrics = metrics_new(&settings)};
+    }
+    exporter.metrics = metrics_new(&settings);
     /* a page of another site could be shown under a name that leads here (DNS rebinding) */
     if (!options->insecure)
         exporter.access = access_new(options->hosts, (gid_t)-1, "");
@@ -212,6 +254,7 @@ int metrics_serve(const struct metrics_options *options, int signals)
         exporter.texts = next;
     }
     access_free(exporter.access);
+    vocabulary_free(exporter.names);
     metrics_free(exporter.metrics);
     return code;
 }

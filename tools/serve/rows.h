@@ -15,6 +15,7 @@ enum {
     SERVE_OPEN,
     SERVE_METRICS,
     SERVE_METRICS_PROCESSES,
+    SERVE_METRICS_NAMES,
     SERVE_METRICS_SERIES,
     SERVE_INSECURE
 };
@@ -30,6 +31,7 @@ static const struct option_row serve_rows[] = {
     {0, "group", "NAME", SERVE_GROUP, "Members of this group may get links by \"perfmon open\", too.", NULL, 0, NULL},
     {0, "metrics", "ADDRESS", SERVE_METRICS, "Serve metrics for Prometheus instead of the page: at PORT, HOST:PORT or [ADDRESS]:PORT.", NULL, 0, NULL},
     {0, "metrics-processes", NULL, SERVE_METRICS_PROCESSES, "Metrics of each process, too.", NULL, 0, NULL},
+    {0, "metrics-names", "NAME", SERVE_METRICS_NAMES, "Use the names of another exporter: windows_exporter, or of a file, with a slash.", "@files", 0, NULL},
     {0, "metrics-series", "NUMBER", SERVE_METRICS_SERIES, "Leave out objects with which there would be more than NUMBER series; default 50000.", NULL, 0, NULL},
     {0, "insecure", NULL, SERVE_INSECURE, "Let --metrics listen to addresses that other machines reach, without a password and unencrypted.", NULL, 0, NULL},
     {0},

@@ -275,6 +275,7 @@ int main(int argc, char **argv)
         [SERVE_OPEN] = OPTION_FLAG(settings.open),
         [SERVE_METRICS] = OPTION_TEXT(settings.metrics.address),
         [SERVE_METRICS_PROCESSES] = OPTION_FLAG(settings.metrics.processes),
+        [SERVE_METRICS_NAMES] = OPTION_TEXT(settings.metrics.names),
         [SERVE_METRICS_SERIES] = OPTION_WHOLE(settings.metrics.series, 1, SERIES_MOST),
         [SERVE_INSECURE] = OPTION_FLAG(settings.metrics.insecure),
     };

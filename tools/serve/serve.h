@@ -258,6 +258,7 @@ _Noreturn void reader_main(char **arguments);
 
 struct metrics_options {
     const char *address;
+    const char *names;        /* of another exporter: a name or a path; NULL: our own */
     const char *const *hosts; /* as for access_new */
     bool insecure, processes;
     int64_t series;

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Metrics under the names of another exporter, for dashboards that were made for it. A file lists
+ * in each line a metric, its type, the sample from which it is taken, its labels, and a factor. The
+ * samples of one answer are collected first, because several of them can become one metric, all
+ * samples of which must follow each other. docs/metrics.md describes the file.
+ */
+#include "metrics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+enum { COLUMNS = 5, ROWS_MOST = 1024, LABELS_MOST = 8, LABELS_SIZE = 256, VARIABLE_SIZE = 65 };
+
+struct row {
+    char *line; /* the texts below are parts of it */
+    char *source, *labels;
+    struct metric_family family;
+    double factor;
+    bool counts;               /* the number of samples instead of their values */
+    size_t count, first, last; /* its samples of this answer */
+};
+
+struct collected {
+    struct metric_value value;
+    size_t labels, next; /* labels: offset in the texts; next: of the same row, 0: none */
+};
+
+struct vocabulary {
+    struct metric_sink sink; /* the first member */
+    struct metric_sink *to;
+    struct row *rows;
+    struct row **by_source;
+    size_t count;
+    struct collected *samples; /* the first one is not used */
+    size_t sample_count, sample_capacity;
+    char *texts;
+    size_t text_size, text_capacity;
+    bool failed;
+};
+
+/* ---- the file ---- */
+
+static int by_source(const void *left, const void *right)
+{
+    return strcmp((*(struct row *const *)left)->source, (*(struct row *const *)right)->source);
+}
+
+/* The value of a label's variable: of the instance, or of the machine. NULL: there is none. */
+static const char *variable(const char *name, const struct metric_labels *labels,
+                            const struct utsname *machine)
+{
+    const struct {
+        const char *name, *value;
+    } all[] = {
+        {"name",     labels->name     },
+        {"parent",   labels->parent   },
+        {"sysname",  machine->sysname },
+        {"nodename", machine->nodename},
+        {"release",  machine->release },
+        {"version",  machine->version },
+        {"machine",  machine->machine },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(all[i].name, name))
+            return all[i].value;
+    return NULL;
+}
+
+/* Are the labels a list of key=variable and key="text"? */
+static bool labels_valid(const char *from)
+{
+    const struct metric_labels nothing = {.name = "", .parent = ""};
+    const struct utsname machine = {0};
+    size_t count = 0;
+    if (!from || strlen(from) > LABELS_SIZE)
+        return !from;
+    while (*from) {
+        size_t key = strcspn(from, "="), length = strcspn(from + key, ",");
+        char value[LABELS_SIZE + 1];
+        if (++count > LABELS_MOST || key == 0 || length < 2 ||
+            strspn(from, "abcdefghijklmnopqrstuvwxyz_") != key)
+            return false;
+        snprintf(value, sizeof value, "%.*s", (int)length - 1, from + key + 1);
+        bool quoted = length > 2 && value[0] == '"' && strcspn(value + 1, "\"\\") == length - 3;
+        if (!quoted && !variable(value, &nothing, &machine))
+            return false;
+        from += key + length + (from[key + length] == ',');
+    }
+    return true;
+}
+
+/* Sets the family's name and type; returns why they are wrong, or NULL. */
+static const char *parse_family(const char *name, const char *type, struct metric_family *ret)
+{
+    size_t size = strlen(name);
+    bool counter = !strcmp(type, "counter");
+    bool total = size > 6 && !strcmp(name + size - 6, "_total");
+    if (!counter && strcmp(type, "gauge") != 0)
+        return "the type must be gauge or counter";
+    if (counter && !total)
+        return "a counter's name must end in _total";
+    if (size >= METRIC_NAME_SIZE)
+        return "the name is too long";
+    *ret = (struct metric_family){
+        .kind = counter ? METRIC_COUNTER : METRIC_GAUGE,
+        .unit = "",
+        .sample_count = 1,
+        .samples = {{.suffix = counter ? "_total" : ""}},
+    };
+    memcpy(ret->name, name, counter ? size - 6 : size);
+    return NULL;
+}
+
+/* Reads a line into the row; returns why it is wrong, or NULL. */
+static const char *parse(char *line, struct row *row)
+{
+    char *columns[COLUMNS] = {NULL}, *rest = line;
+    for (size_t i = 0; i < COLUMNS && rest; i++)
+        columns[i] = strsep(&rest, "\t");
+    if (rest || !columns[2] || !*columns[0] || !*columns[2])
+        return "expected metric, type, sample, and if needed labels and factor, with tabs between";
+    *row = (struct row){.line = line, .source = columns[2], .labels = columns[3], .factor = 1};
+    if (!labels_valid(columns[3]))
+        return "a label must be key=name, key=parent, another variable, or key=\"text\"";
+    char *end = columns[4];
+    row->counts = end && !strcmp(end, "count");
+    if (end && *end && !row->counts && ((row->factor = strtod(end, &end)) == 0 || *end))
+        return "the factor must be a number, or the word count";
+    return parse_family(columns[0], columns[1], &row->family);
+}
+
+/* Reads the lines; returns why one is wrong, or NULL. */
+static const char *read_lines(struct vocabulary *vocabulary, FILE *file, unsigned *ret_line)
+{
+    const char *wrong = NULL;
+    char *line = NULL;
+    for (size_t size = 0; !wrong && getline(&line, &size, file) > 0;) {
+        ++*ret_line;
+        line[strcspn(line, "\n")] = '\0';
+        if (!*line || *line == '#')
+            continue;
+        wrong = vocabulary->count == ROWS_MOST ? "too many lines"
+                                               : parse(line, &vocabulary->rows[vocabulary->count]);
+        if (wrong)
+            break;
+        vocabulary->count++;
+        line = NULL; /* the row has it */
+        size = 0;
+    }
+    free(line);
+    return wrong;
+}
+
+struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_WHY])
+{
+    struct vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
+    FILE *file = fopen(path, "re");
+    const char *wrong = file ? NULL : strerror(errno);
+    unsigned line = 0;
+    if (vocabulary) {
+        vocabulary->rows = calloc(ROWS_MOST, sizeof *vocabulary->rows);
+        vocabulary->by_source = calloc(ROWS_MOST, sizeof(struct row *));
+    }
+    if (!vocabulary || !vocabulary->rows || !vocabulary->by_source)
+        wrong = strerror(ENOMEM);
+    if (!wrong)
+        wrong = read_lines(vocabulary, file, &line);
+    if (file)
+        fclose(file);
+    if (wrong) {
+        snprintf(why, VOCABULARY_WHY, "line %u: %s", line, wrong);
+        vocabulary_free(vocabulary);
+        return NULL;
+    }
+    for (size_t i = 0; i < vocabulary->count; i++)
+        vocabulary->by_source[i] = &vocabulary->rows[i];
+    qsort(vocabulary->by_source, vocabulary->count, sizeof(struct row *), by_source);
+    return vocabulary;
+}
+
+void vocabulary_free(struct vocabulary *vocabulary)
+{
+    if (!vocabulary)
+        return;
+    for (size_t i = 0; i < vocabulary->count; i++)
+        free(vocabulary->rows[i].line);
+    free(vocabulary->rows);
+    free(vocabulary->by_source);
+    free(vocabulary->samples);
+    free(vocabulary->texts);
+    free(vocabulary);
+}
+
+void vocabulary_sources(const struct vocabulary *vocabulary,
+                        void (*each)(void *self, const char *source), void *self)
+{
+    for (size_t i = 0; i < vocabulary->count; i++)
+        each(self, vocabulary->rows[i].source);
+}
+
+/* ---- samples ---- */
+
+/* Writes core=name,mode="user" as core="0",mode="user"; returns its size. */
+static size_t write_labels(const char *from, const struct metric_labels *labels, char *out)
+{
+    struct utsname machine;
+    char *to = out;
+    uname(&machine);
+    while (from && *from) {
+        size_t key = strcspn(from, "="), length = strcspn(from + key, ",");
+        char value[LABELS_SIZE + 1];
+        snprintf(value, sizeof value, "%.*s", (int)length - 1, from + key + 1);
+        const char *found = variable(value, labels, &machine);
+        to += sprintf(to, "%s%.*s=", to > out ? "," : "", (int)key, from);
+        if (found) {
+            *to++ = '"';
+            to += metric_escape(found, to);
+            *to++ = '"';
+        } else {
+            to = stpcpy(to, value);
+        }
+        from += key + length + (from[key + length] == ',');
+    }
+    *to = '\0';
+    return (size_t)(to - out);
+}
+
+static void *grow(struct vocabulary *vocabulary, void *array, size_t *capacity, size_t count,
+                  size_t size)
+{
+    void *grown = count <= *capacity ? array : reallocarray(array, count * 2, size);
+    vocabulary->failed |= !grown;
+    if (grown && count > *capacity)
+        *capacity = count * 2;
+    return grown ? grown : array;
+}
+
+static void collect(struct vocabulary *vocabulary, struct row *row, const char *help,
+                    const struct metric_labels *labels, const struct metric_value *value)
+{
+    size_t names = strlen(labels->name) + strlen(labels->parent);
+    size_t most = LABELS_SIZE + LABELS_MOST * 2 * (VARIABLE_SIZE + names + 4);
+    row->family.help = help;
+    if (row->count++ && row->counts)
+        return;
+    vocabulary->samples = grow(vocabulary, vocabulary->samples, &vocabulary->sample_capacity,
+                               vocabulary->sample_count + 1, sizeof *vocabulary->samples);
+    vocabulary->texts = grow(vocabulary, vocabulary->texts, &vocabulary->text_capacity,
+                             vocabulary->text_size + most, 1);
+    if (vocabulary->failed)
+        return;
+    size_t at = vocabulary->sample_count++;
+    struct collected *collected = &vocabulary->samples[at];
+    *collected = (struct collected){*value, vocabulary->text_size, 0};
+    if (row->factor != 1) {
+        double number = value->is_real ? value->real : (double)value->whole;
+        for (unsigned i = 0; i < value->digits && !value->is_real; i++)
+            number /= 10;
+        collected->value = (struct metric_value){.is_real = true, .real = number * row->factor};
+    }
+    vocabulary->text_size +=
+        write_labels(row->labels, labels, vocabulary->texts + vocabulary->text_size) + 1;
+    if (row->first)
+        vocabulary->samples[row->last].next = at;
+    else
+        row->first = at;
+    row->last = at;
+}
+
+/* What the exporter says of itself keeps its names. */
+static bool is_own(const struct metric_family *family)
+{
+    return !strncmp(family->name, "perf_object_", 12) || !strncmp(family->name, "perf_sample_", 12);
+}
+
+static void take_family(struct metric_sink *sink, const struct metric_family *family)
+{
+    struct vocabulary *vocabulary = (struct vocabulary *)sink;
+    if (is_own(family))
+        vocabulary->to->family(vocabulary->to, family);
+}
+
+static void take_sample(struct metric_sink *sink, const struct metric_family *family,
+                        const struct metric_sample *sample, const struct metric_labels *labels,
+                        const char *text, const struct metric_value *value)
+{
+    struct vocabulary *vocabulary = (struct vocabulary *)sink;
+    char source[METRIC_NAME_SIZE + 16];
+    size_t low = 0, high = vocabulary->count;
+    if (is_own(family))
+        vocabulary->to->sample(vocabulary->to, family, sample, labels, text, value);
+    snprintf(source, sizeof source, "%s%s", family->name, sample->suffix);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(vocabulary->by_source[middle]->source, source) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < vocabulary->count && !strcmp(vocabulary->by_source[low]->source, source); low++)
+        collect(vocabulary, vocabulary->by_source[low], family->help, labels, value);
+}
+
+struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, struct metric_sink *to)
+{
+    vocabulary->sink = (struct metric_sink){take_family, take_sample};
+    vocabulary->to = to;
+    vocabulary->sample_count = 1;
+    vocabulary->text_size = 0;
+    vocabulary->failed = false;
+    for (size_t i = 0; i < vocabulary->count; i++)
+        vocabulary->rows[i].count = vocabulary->rows[i].first = 0;
+    return &vocabulary->sink;
+}
+
+bool vocabulary_end(struct vocabulary *vocabulary)
+{
+    const struct metric_labels nothing = {.name = "", .parent = "", .text = ""};
+    const struct metric_value one = {.whole = 1};
+    const char *last = "";
+    for (size_t i = 0; i < vocabulary->count && !vocabulary->failed; i++) {
+        struct row *row = &vocabulary->rows[i];
+        if (!strcmp(row->source, "machine"))
+            collect(vocabulary, row, "What uname(2) reports.", &nothing, &one);
+        if (row->first && strcmp(row->family.name, last) != 0)
+            vocabulary->to->family(vocabulary->to, &row->family);
+        last = row->first ? row->family.name : last;
+        for (size_t at = row->first; at; at = vocabulary->samples[at].next) {
+            struct collected *collected = &vocabulary->samples[at];
+            const char *text = vocabulary->texts + collected->labels;
+            const struct metric_labels labels = {"", "", text, strlen(text), false, false};
+            if (row->counts)
+                collected->value = (struct metric_value){.whole = row->count};
+            vocabulary->to->sample(vocabulary->to, &row->family, &row->family.samples[0], &labels,
+                                   NULL, &collected->value);
+        }
+    }
+    return !vocabulary->failed;
+}
