@@ -268,17 +268,18 @@ bool perfproc_disk_written_bytes(opl_reading *reading, uint64_t *ret)
 /* ---- Process IO ---- */
 
 #define PROCESS(member) OPL_FIELD(struct perfproc_process, member)
+/* clang-format off */
 static const opl_counter counters[] = {
-    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE,
-     OPL_COLUMN(&perfproc_stat,                                                        STAT_ID,                   OPL_ONE), .name = "ID Process",
-     .help = "The number that identifies the process as long as it exists. It may be given to "
-             "another process later."},
-    {684,   685,    PERF_ELAPSED_TIME,                    -4,  PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation),
-     .name = "Elapsed Time",
+    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfproc_stat, STAT_ID, OPL_ONE),
+     .item = PROCESS(id), .name = "ID Process",
+     .help = "The number that identifies the process as long as it exists. It may be given to another process later."},
+    {684, 685, PERF_ELAPSED_TIME, -4, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation),
+     .item = PROCESS(creation), .name = "Elapsed Time",
      .help = "The time, in seconds, since the process or thread was started.",
-     .where = "`proc/*/stat`: word 22, as in Process"                                                                   },
+     .where = "`proc/*/stat`: word 22, as in Process"},
 #include "io_rows.h"
 };
+/* clang-format on */
 #undef PROCESS
 
 void perfproc_add_io(opl_listing *listing, const char *folder)

@@ -42,8 +42,10 @@ void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
  * its files). False: it has ended. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
                            size_t length);
-/* Adds process `number` and, unless `threads` is NULL (not requested), its threads, from /proc. */
-void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
+/* Adds process `number` from /proc; unless NULL (not requested), also its threads, and its counts
+ * to Process IO. */
+void perfproc_add_process(opl_listing *processes, opl_listing *threads, opl_listing *io,
+                          uint32_t number);
 
 /* Slots of opl_reading_memory; records.c uses the slots 0 to 6. */
 enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO, PERFPROC_SLOT_DETAILS /* two pieces */ };
@@ -86,9 +88,9 @@ struct perfproc_process {
     uint64_t reads, writes, operations, read_bytes, written_bytes, moved_bytes;
     uint64_t disk_read_bytes, disk_written_bytes;
 };
-/* Adds all processes and their threads. `threads` is NULL if the object Thread is not requested.
- * False: there are no records, and nothing was added. */
-bool perfproc_list_records(opl_listing *processes, opl_listing *threads);
+/* Adds all processes, their threads, and their counts to Process IO. `threads` and `io` are NULL if
+ * these objects are not requested. False: there are no records, and nothing was added. */
+bool perfproc_list_records(opl_listing *processes, opl_listing *threads, opl_listing *io);
 
 /* ---- times as proc shows them (cputime.c) ---- */
 struct perfproc_cputime {

@@ -136,9 +136,10 @@ static void add_process(opl_listing *processes, struct companions with, uint32_t
         opl_listing_withdraw(processes);
 }
 
-void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number)
+void perfproc_add_process(opl_listing *processes, opl_listing *threads, opl_listing *io,
+                          uint32_t number)
 {
-    add_process(processes, (struct companions){.threads = threads}, number);
+    add_process(processes, (struct companions){.threads = threads, .io = io}, number);
 }
 
 static void list_with(opl_listing *processes, struct companions with)
@@ -146,7 +147,7 @@ static void list_with(opl_listing *processes, struct companions with)
     const uint32_t *numbers;
     size_t count;
     perfproc_add_idle(processes, with.threads);
-    if (!with.details && perfproc_list_records(processes, with.threads))
+    if (!with.details && perfproc_list_records(processes, with.threads, with.io))
         return;
     if (!opl_listing_numbers(processes, "proc", 0, &numbers, &count))
         return;

@@ -67,7 +67,7 @@ struct group {
     uint32_t first, last;
 };
 struct record_list {
-    opl_listing *processes, *threads;
+    opl_listing *processes, *threads, *io; /* `threads`, `io`: NULL if not requested */
     const unsigned char *records;
     size_t bytes;
     uint64_t boot, tick_100ns, page;
@@ -368,6 +368,8 @@ static bool add_from_proc(struct record_list *list, const char *folder, const ch
     uint64_t tick_ns = 100 * list->tick_100ns;
     if (!perfproc_read_process(processes, folder, name, length))
         return false;
+    if (list->io)
+        perfproc_add_io(list->io, folder);
     uint64_t user = opl_listing_column(processes, &perfproc_stat, STAT_USER) * tick_ns;
     uint64_t system = opl_listing_column(processes, &perfproc_stat, STAT_SYSTEM) * tick_ns;
     now->time.user = greater(now->time.user, user);
@@ -392,6 +394,8 @@ static bool add_process(struct record_list *list, const struct record_task *task
     if (!opl_listing_read_known(list->processes, folder, name, length, 0, &values))
         return false;
     perfproc_number_name(list->processes, folder);
+    if (list->io)
+        opl_listing_read_known(list->io, folder, name, length, 0, &values);
     return true;
 }
 
@@ -494,7 +498,7 @@ static void add_left_out(struct record_list *list, const struct list_state *stat
                          uint32_t limit)
 {
     for (; *at < state->left_out_count && state->left_out[*at] < limit; ++*at)
-        perfproc_add_process(list->processes, list->threads, state->left_out[*at]);
+        perfproc_add_process(list->processes, list->threads, list->io, state->left_out[*at]);
 }
 
 static void list_all(struct record_list *list, const struct list_state *state)
@@ -516,10 +520,10 @@ static void list_all(struct record_list *list, const struct list_state *state)
     add_left_out(list, state, &left_out, no_member);
 }
 
-bool perfproc_list_records(opl_listing *processes, opl_listing *threads)
+bool perfproc_list_records(opl_listing *processes, opl_listing *threads, opl_listing *io)
 {
     const void *records;
-    struct record_list list = {.processes = processes, .threads = threads};
+    struct record_list list = {.processes = processes, .threads = threads, .io = io};
     if (!opl_listing_records(processes, threads ? &thread_records : &process_records, &records,
                              &list.bytes))
         return false;
