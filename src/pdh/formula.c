@@ -8,6 +8,7 @@
  */
 #include "pdh/pdh.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,12 +143,19 @@ static const struct formula_row formula_rows[] = {
 };
 /* clang-format on */
 
+/* Tries the row that was found last first: the values of a counter's instances have one type. */
 static const struct formula_row *row_of(DWORD type)
 {
-    for (size_t i = 0; i < COUNT(formula_rows); i++)
-        if (formula_rows[i].type == type)
-            return &formula_rows[i];
-    return NULL;
+    static _Atomic size_t last;
+    size_t at = atomic_load_explicit(&last, memory_order_relaxed);
+    if (formula_rows[at].type == type)
+        return &formula_rows[at];
+    for (at = 0; at < COUNT(formula_rows) && formula_rows[at].type != type; at++)
+        ;
+    if (at == COUNT(formula_rows))
+        return NULL;
+    atomic_store_explicit(&last, at, memory_order_relaxed);
+    return &formula_rows[at];
 }
 
 bool formula_known(DWORD counter_type)

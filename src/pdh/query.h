@@ -32,7 +32,7 @@ struct item_set {
     struct sample_item *items;
     uint32_t count, capacity;
     struct buffer names;
-    size_t wide_bytes; /* bytes of all names in UTF-16, each with its NUL */
+    size_t wide_bytes; /* bytes of all names in UTF-16, each with its NUL; 0: not counted yet */
     /* hash table: position of an item + 1; 0: none. The table is built when first needed */
     uint32_t *table;
     uint32_t table_capacity;

@@ -97,7 +97,7 @@ bool item_add(struct item_set *set, const struct instance_key *key, const struct
                                                   .number = key->number};
     if (!buffer_add(&set->names, key->name, key->length + 1))
         return false;
-    set->wide_bytes += utf8_to_16(key->name, key->length + 1, NULL, 0) * sizeof(uint16_t);
+    set->wide_bytes = 0;
     set->count++;
     if (set->count > set->table_capacity / 2)
         set->table_made = false;
@@ -237,7 +237,8 @@ static void take_value(struct counter *counter, struct snapshot *snapshot,
     ret->raw.SecondValue = sample.second;
     ret->raw.MultiCount = sample.multi_count;
     counter->time_base = sample.time_base;
-    ret->identity = snapshot_identity(snapshot, object, instance);
+    if (formula_needs_two(counter->type)) /* only these values depend on the sample before */
+        ret->identity = snapshot_identity(snapshot, object, instance);
 }
 
 static const struct snapshot_instance *instance_of(const struct counter *counter,

@@ -109,8 +109,17 @@ static void array_of(struct counter *counter, struct counter_array *ret)
 
 static size_t bytes_of_names(const struct counter_array *array, bool wide)
 {
-    if (!array->only)
-        return wide ? array->set->wide_bytes : array->set->names.len;
+    size_t bytes = 0;
+    struct item_set *set = array->set;
+    if (!array->only && !wide)
+        return set->names.len;
+    if (!array->only) {
+        for (uint32_t i = 0; !set->wide_bytes && i < set->count; i++)
+            bytes += utf8_to_16(set->names.data + set->items[i].name, set->items[i].length + 1,
+                                NULL, 0) *
+                     sizeof(uint16_t);
+        return set->wide_bytes += bytes;
+    }
     size_t length = strlen(array->only) + 1;
     if (!array->count)
         return 0;
