@@ -280,8 +280,8 @@ static struct known know(const struct ended *ended, const struct line *line, dou
                           .time = isnan(values[TIME]) ? 0 : values[TIME],
                           .elapsed = values[ELAPSED],
                           .rate = rate_of(ended, line, seconds)};
+    struct line group = *line; /* only the first grouping is by the name of the process */
     for (int g = BY_PROGRAM; g < GROUPINGS; g++) {
-        struct line group = *line;
         group_name(&group, (enum grouping)g);
         known.groups[g] = group.identity;
     }

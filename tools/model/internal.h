@@ -44,10 +44,12 @@ struct spec {
     struct column *found;
     size_t column_count;
     struct counters *counters;
-    bool rests;         /* value of `resting` when the sampler last read it */
-    bool read;          /* the capture was read for this table */
-    bool text;          /* a table of texts */
-    double text_sample; /* when the table's last sample of texts was taken, in seconds */
+    bool rests; /* value of `resting` when the sampler last read it */
+    bool read;  /* the capture was read for this table */
+    bool text;  /* a table of texts */
+    /* when the table's last sample of texts was taken, and the processor time that it took, in
+     * seconds */
+    double text_sample, text_cost;
     /* the next members are for the drawing side */
     struct table table;
     bool history;

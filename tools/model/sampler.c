@@ -67,11 +67,16 @@ struct counters {
     double reason_due; /* when the reason why there are no rows is read again */
 };
 
-double model_now(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / NANOSECONDS;
+}
+
+double model_now(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
 }
 
 /* ---- counters ---- */
@@ -553,10 +558,13 @@ static bool has_counters(const struct spec *spec)
 /* True if the texts must be read now; never for captures, which have no texts. */
 static bool texts_due(struct source *source, struct spec *spec)
 {
-    double now = model_now(), age = now - spec->text_sample;
+    enum { RARELY = 500, SOON = 30 }; /* multiples of the processor time that a sample takes */
+    double now = model_now(), age = now - spec->text_sample, cost = spec->text_cost;
+    double rarely = fmin(fmax(RARELY * cost, MODEL_TEXT_SECONDS), MODEL_TEXT_MOST);
+    double wanted = fmin(fmax(SOON * cost, MODEL_TEXT_WANTED), MODEL_TEXT_MOST);
     pthread_mutex_lock(&source->mutex);
-    bool due = !source->capture && (!spec->text_sample || age >= MODEL_TEXT_SECONDS ||
-                                    (spec->wanted && age >= MODEL_TEXT_WANTED));
+    bool due = !source->capture &&
+               (!spec->text_sample || age >= rarely || (spec->wanted && age >= wanted));
     spec->wanted &= !due;
     pthread_mutex_unlock(&source->mutex);
     spec->text_sample = due ? now : spec->text_sample;
@@ -625,8 +633,11 @@ struct frame *take_texts(struct sampler *sampler, struct spec **specs, size_t co
         struct spec *spec = specs[i];
         if (spec->text && recorded && spec->counters)
             good = recorded_texts(spec, spec->counters->handles, &frame->tables[frame->count++]);
-        else if (spec->text && !recorded && texts_due(sampler->source, spec))
+        else if (spec->text && !recorded && texts_due(sampler->source, spec)) {
+            double begun = seconds_of(CLOCK_THREAD_CPUTIME_ID);
             good = sample_texts(sampler->source, spec, &frame->tables[frame->count++]);
+            spec->text_cost = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun;
+        }
     }
     if (good && frame->count) {
         frame->source = sampler->source;

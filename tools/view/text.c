@@ -28,6 +28,10 @@ bool text_begin(void)
 static size_t character(const char *text, wchar_t *ret)
 {
     mbstate_t state = {0};
+    if ((unsigned char)*text < 0x80) { /* most characters are ASCII, and mbrtowc is slow */
+        *ret = *text;
+        return 1;
+    }
     size_t count = mbrtowc(ret, text, strnlen(text, MB_LEN_MAX), &state);
     if (count != 0 && count != (size_t)-1 && count != (size_t)-2)
         return count;

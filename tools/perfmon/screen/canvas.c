@@ -62,7 +62,9 @@ static size_t decode(const char *text, wchar_t *ret, size_t capacity)
     mbstate_t state = {0};
     size_t count = 0;
     while (*text && count + 1 < capacity) {
-        size_t length = mbrtowc(&ret[count], text, strlen(text), &state);
+        bool ascii = (unsigned char)*text < 0x80; /* mbrtowc is slow */
+        ret[count] = *text;
+        size_t length = ascii ? 1 : mbrtowc(&ret[count], text, strlen(text), &state);
         if (length == 0 || length > 8)
             break;
         text += length;

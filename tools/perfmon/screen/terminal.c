@@ -25,6 +25,8 @@ static bool coloured;
 static struct termios before;
 static SCREEN *screen;
 static MEVENT mouse;
+/* what ncurses was given last; no cells: it must be given all cells */
+static struct canvas given;
 
 /* Discards the output that the terminal does not accept, and continues a terminal that Ctrl+S
  * stopped, so that perfmon can end. These functions are allowed in a signal handler. */
@@ -82,6 +84,7 @@ void terminal_palette(bool colour_blind)
     static const short safe[4] = {252, 75, 227, 202};
     static const enum style fixed[4] = {STYLE_TITLE, STYLE_GOOD, STYLE_WARN, STYLE_BAD};
     bool many = COLORS >= 256;
+    canvas_done(&given);
     if (!coloured)
         return;
     for (short i = 0; i < 4; i++) {
@@ -190,6 +193,7 @@ void terminal_end(void)
     endwin();
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
     delscreen(screen);
+    canvas_done(&given);
     handle_signals(SIG_DFL); /* nothing is left to restore */
 }
 
@@ -201,6 +205,7 @@ void terminal_size(int *ret_rows, int *ret_columns)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col &&
         (size.ws_row != LINES || size.ws_col != COLS)) {
         resizeterm(size.ws_row, size.ws_col);
+        canvas_done(&given);
         clearok(curscr, TRUE);
     }
     getmaxyx(stdscr, *ret_rows, *ret_columns);
@@ -238,20 +243,32 @@ void terminal_copy(const char *text)
         return; /* ignored, because the command is in the bottom line, too */
 }
 
+static bool same_cell(const struct canvas_cell *one, const struct canvas_cell *other)
+{
+    return one->style == other->style && !memcmp(one->text, other->text, sizeof one->text);
+}
+
 void terminal_show(const struct canvas *canvas)
 {
     if (!output_ready())
         return;
+    bool all = !given.cells || given.rows != canvas->rows || given.columns != canvas->columns;
     for (int r = 0; r < canvas->rows; r++)
         for (int c = 0; c < canvas->columns; c++) {
-            const struct canvas_cell *cell = &canvas->cells[r * canvas->columns + c];
+            int at = r * canvas->columns + c;
+            const struct canvas_cell *cell = &canvas->cells[at];
             cchar_t character;
-            if (!cell->text[0])
+            if (!cell->text[0] || (!all && same_cell(cell, &given.cells[at])))
                 continue;
             setcchar(&character, cell->text, attributes[cell->style], pairs[cell->style], NULL);
             mvadd_wch(r, c, &character);
         }
     refresh();
+    if (canvas_begin(&given, canvas->rows, canvas->columns))
+        memcpy(given.cells, canvas->cells,
+               (size_t)(canvas->rows * canvas->columns) * sizeof *given.cells);
+    else
+        canvas_done(&given);
 }
 
 void terminal_click(int *ret_row, int *ret_column)

@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 enum {
-    IDLE_MILLISECONDS = 1000,
+    IDLE_MILLISECONDS =
+        1200, /* more than the usual interval, so that samples alone cause drawing */
     SNAPSHOT_ROWS = 60,
     SNAPSHOT_WAIT = 15000,
     AWAY_WAIT = 1000,
