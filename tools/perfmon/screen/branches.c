@@ -47,6 +47,58 @@ void branch_prefix(unsigned depth, uint64_t bars, bool utf8, int width, char *re
     }
 }
 
+/* ---- folding ---- */
+
+bool identities_have(const struct identities *identities, uint64_t identity)
+{
+    for (size_t i = 0; i < identities->count; i++)
+        if (identities->of[i] == identity)
+            return true;
+    return false;
+}
+
+void identities_toggle(struct identities *identities, uint64_t identity)
+{
+    for (size_t i = 0; i < identities->count; i++)
+        if (identities->of[i] == identity) {
+            identities->of[i] = identities->of[--identities->count];
+            return;
+        }
+    uint64_t *of = realloc(identities->of, (identities->count + 1) * sizeof *of);
+    if (!of)
+        return;
+    of[identities->count++] = identity;
+    identities->of = of;
+}
+
+size_t branches_fold(struct place *places, size_t count, const struct identities *folded,
+                     uint64_t (*identity)(const void *, const struct place *), const void *context)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count;) {
+        struct place place = places[i++];
+        bool parent = i < count && places[i].depth > place.depth;
+        bool fold = parent && identities_have(folded, identity(context, &place));
+        for (; fold && i < count && places[i].depth > place.depth; i++)
+            place.hidden += !places[i].heading;
+        places[used++] = place;
+    }
+    return used;
+}
+
+bool branches_key(int key)
+{
+    return key == '-' || key == '+' || key == '=' || key == '*';
+}
+
+uint64_t branches_identity(const char *name, bool heading)
+{
+    uint64_t sum = heading;
+    for (size_t i = heading ? parent_length(name) : strlen(name); i-- > 0;)
+        sum = (sum ^ (unsigned char)name[i]) * 0x100000001b3;
+    return sum;
+}
+
 /* ---- instances ---- */
 
 size_t parent_length(const char *name)

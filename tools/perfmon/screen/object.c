@@ -53,6 +53,7 @@ struct object {
     struct line *lines;
     size_t count, capacity; /* of lines */
     size_t headings;        /* lines that are no instances */
+    size_t hidden;          /* instances that are folded away */
     struct cursor cursor;
     uint64_t selected; /* identity of the selected line */
     /* the counter by which the lines are sorted and which Enter adds to the chart; or BY_ORDER */
@@ -60,6 +61,7 @@ struct object {
     size_t first, end; /* the columns that are shown */
     bool ascending;
     bool tree; /* instances are shown below their parents */
+    struct identities folded;
     struct field filter;
 };
 
@@ -116,6 +118,7 @@ void object_free(struct object *object)
     free(object->places);
     free(object->widths);
     free(object->lines);
+    free(object->folded.of);
     free(object);
 }
 
@@ -260,13 +263,16 @@ static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
 /* Writes the line's name as it is shown, in the tree without its parent's name. */
 static void shown_text(const struct line *line, bool utf8, char ret[PDH_MAX_INSTANCE_NAME])
 {
-    char name[PDH_MAX_INSTANCE_NAME], prefix[2 * NAME_MOST];
+    char name[PDH_MAX_INSTANCE_NAME], prefix[2 * NAME_MOST], more[16] = "";
     name_text(line, name);
     if (line->place.heading)
         name[parent_length(name)] = 0;
     branch_prefix(line->place.depth, line->place.bars, utf8, NAME_MOST, prefix, sizeof prefix);
-    snprintf(ret, PDH_MAX_INSTANCE_NAME, "%s%.*s", prefix,
-             PDH_MAX_INSTANCE_NAME - (int)sizeof prefix, line->place.depth ? own_name(name) : name);
+    if (line->place.hidden)
+        snprintf(more, sizeof more, " (+%u)", line->place.hidden);
+    snprintf(ret, PDH_MAX_INSTANCE_NAME, "%s%.*s%s", prefix,
+             PDH_MAX_INSTANCE_NAME - (int)(sizeof prefix + sizeof more),
+             line->place.depth ? own_name(name) : name, more);
 }
 
 /* Returns the counter whose title has this number; NOWHERE: the object has none. */
@@ -298,7 +304,15 @@ static bool tree_names(const struct object *object, struct text_list *ret)
     return numbers;
 }
 
-/* Puts the lines below their parents. If there is no memory, they stay as they are. */
+static uint64_t identity_of(const void *context, const struct place *place)
+{
+    const struct object *object = context;
+    const struct line *line = &object->lines[place->at];
+    return place->heading ? branches_identity(line->name, true) : line->identity;
+}
+
+/* Puts the lines below their parents, without those that are folded away, unless there is a filter.
+ * If there is no memory, the lines stay as they are. */
 static void tree_lines(struct object *object)
 {
     struct place *places = NULL;
@@ -307,12 +321,15 @@ static void tree_lines(struct object *object)
     size_t count = names.count < object->count ? 0
                                                : branches_of_names((const char *const *)names.texts,
                                                                    names.count, !numbers, &places);
+    if (!*object->filter.text)
+        count = branches_fold(places, count, &object->folded, identity_of, object);
     struct line *lines = count ? calloc(count, sizeof *lines) : NULL;
     for (size_t i = 0; lines && i < count; i++) {
         lines[i] = object->lines[places[i].at];
         lines[i].place = places[i];
+        lines[i].identity = identity_of(object, &places[i]);
+        object->hidden += places[i].hidden;
         if (places[i].heading) {
-            lines[i].identity = ~lines[i].identity;
             lines[i].texts = NULL;
             object->headings++;
         }
@@ -334,7 +351,7 @@ static void make_lines(struct object *object)
     object->strings = model_table(object->model, object->texts);
     const struct table *rows = object->table ? object->numbers : object->strings;
     size_t at = 0, all = single ? object->of->counter_count : rows ? rows->row_count : 0;
-    object->count = object->headings = 0;
+    object->count = object->headings = object->hidden = 0;
     for (size_t i = 0; i < all; i++) {
         struct line *line = add_line(object);
         if (!line)
@@ -548,7 +565,7 @@ static void draw_head(const struct object *object, struct canvas *canvas, int ro
         snprintf(right, sizeof right, local("columns %zu-%zu of %zu"), object->first + 1,
                  object->end, all);
     int used = canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE, object->of->name);
-    size_t count = object->count - object->headings;
+    size_t count = object->count - object->headings + object->hidden;
     canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
                  object->of->single ? count == 1 ? "%zu counter" : "%zu counters"
                  : count == 1       ? "%zu instance"
@@ -662,10 +679,38 @@ static bool column_key(struct object *object, int key)
     return true;
 }
 
+/* Folds the selected parent, or unfolds it; a line that has nothing to fold leads to its parent. */
+static void fold(struct object *object, bool open)
+{
+    size_t at = object->cursor.at;
+    if (at >= object->count)
+        return;
+    const struct line *line = &object->lines[at];
+    bool parent = at + 1 < object->count && line[1].place.depth > line->place.depth;
+    if (open ? line->place.hidden > 0 : parent)
+        identities_toggle(&object->folded, line->identity);
+    while (!open && !parent && line->place.depth && at > 0 &&
+           object->lines[at].place.depth >= line->place.depth)
+        at--;
+    object->cursor.at = at;
+    object->selected = object->lines[at].identity;
+}
+
+static bool fold_key(struct object *object, int key)
+{
+    if (!object->tree || !branches_key(key))
+        return false;
+    if (key == '*')
+        object->folded.count = 0;
+    else
+        fold(object, key != '-');
+    return true;
+}
+
 bool object_key(struct object *object, int key, struct window *window)
 {
     if (field_key(&object->filter, key) || field_search_key(&object->filter, key) ||
-        column_key(object, key))
+        column_key(object, key) || fold_key(object, key))
         return true;
     if (cursor_key(&object->cursor, key)) {
         if (object->cursor.at < object->count)

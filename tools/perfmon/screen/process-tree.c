@@ -7,28 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool identities_have(const struct identities *identities, uint64_t identity)
-{
-    for (size_t i = 0; i < identities->count; i++)
-        if (identities->of[i] == identity)
-            return true;
-    return false;
-}
-
-void identities_toggle(struct identities *identities, uint64_t identity)
-{
-    for (size_t i = 0; i < identities->count; i++)
-        if (identities->of[i] == identity) {
-            identities->of[i] = identities->of[--identities->count];
-            return;
-        }
-    uint64_t *of = realloc(identities->of, (identities->count + 1) * sizeof *of);
-    if (!of)
-        return;
-    of[identities->count++] = identity;
-    identities->of = of;
-}
-
 /* ---- parents ---- */
 
 static const struct line *numbered; /* for compare_numbers, because qsort passes it no context */
@@ -168,26 +146,19 @@ static void fold(struct processes *processes, bool open)
 
 bool tree_fold_key(struct processes *processes, int key, struct window *window)
 {
-    if (!processes->tree || processes->grouping)
+    if (!processes->tree || processes->grouping || (!branches_key(key) && key != 'c'))
         return false;
-    switch (key) {
-    case '+':
-    case '=':
-    case '-':
-        fold(processes, key != '-');
-        return true;
-    case '*':
-        processes->folded.count = 0;
-        return true;
-    case 'c':
+    if (key == 'c') {
         processes->branches = !processes->branches;
         window_report(
             window,
             processes->branches
                 ? "a filter shows the processes that match, their parents and their children"
                 : "a filter shows the processes that match, and their parents");
-        return true;
-    default:
-        return false;
+    } else if (key == '*') {
+        processes->folded.count = 0;
+    } else {
+        fold(processes, key != '-');
     }
+    return true;
 }

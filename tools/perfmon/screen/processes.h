@@ -21,15 +21,6 @@
 
 enum { ESCAPE = 27, NAME_LEAST = 16, TREE_LEAST = 24, TREE_MOST = 40 };
 
-/* The identities of a few processes: those that are marked, or those that are folded. */
-struct identities {
-    uint64_t *of;
-    size_t count;
-};
-bool identities_have(const struct identities *identities, uint64_t identity);
-/* Adds the identity, or removes it if the list has it already. */
-void identities_toggle(struct identities *identities, uint64_t identity);
-
 /* A process that may get a signal or a priority. */
 struct target {
     pid_t pid;

@@ -136,7 +136,8 @@ struct place {
     unsigned depth;
     /* bit n: the ancestor of depth n, or the branch itself, is followed by a sibling */
     uint64_t bars;
-    bool heading; /* a parent that has no position of its own */
+    bool heading;    /* a parent that has no position of its own */
+    unsigned hidden; /* instances below it that are folded away */
 };
 /* Writes the places of a tree from the root `first` on; returns their number. */
 size_t branches_walk(const struct branch *branches, size_t first, struct place *ret);
@@ -144,6 +145,22 @@ size_t branches_walk(const struct branch *branches, size_t first, struct place *
  * headings for parents that are no instances. Returns the number of places, to be freed; 0: no
  * memory. */
 size_t branches_of_names(const char *const *names, size_t count, bool headings, struct place **ret);
+/* Identities of a few things: those that are marked, or those that are folded. */
+struct identities {
+    uint64_t *of;
+    size_t count;
+};
+bool identities_have(const struct identities *identities, uint64_t identity);
+/* Adds the identity, or removes it if the list has it already. */
+void identities_toggle(struct identities *identities, uint64_t identity);
+/* Removes the places below those whose identities are in `folded`; returns how many are left. */
+size_t branches_fold(struct place *places, size_t count, const struct identities *folded,
+                     uint64_t (*identity)(const void *context, const struct place *place),
+                     const void *context);
+/* True if the key folds or unfolds: '-', '+' or '*', which unfolds all. */
+bool branches_key(int key);
+/* Returns a hash of the name; of a heading, whose first child has this name, that of its part. */
+uint64_t branches_identity(const char *name, bool heading);
 /* Writes the lines of the tree that stand before a name in a column of this width. */
 void branch_prefix(unsigned depth, uint64_t bars, bool utf8, int width, char *ret, size_t capacity);
 /* Returns the length of the parent's name in an instance's name such as "parent/own"; 0: none. */

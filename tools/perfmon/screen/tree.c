@@ -28,6 +28,7 @@ struct tree {
     struct cursor cursor;
     /* the object and the counter whose children are shown; NOTHING: none */
     int open_object, open_counter;
+    struct identities folded; /* instances with others below them, of all objects */
     struct field filter;
 };
 
@@ -52,6 +53,7 @@ void tree_go(struct tree *tree, int64_t time)
 void tree_free(struct tree *tree)
 {
     catalogue_free(tree->catalogue);
+    free(tree->folded.of);
     free(tree->nodes);
     free(tree);
 }
@@ -71,6 +73,15 @@ static void add_node(struct tree *tree, int object, int counter, int instance)
     tree->nodes[tree->count++] = (struct node){object, counter, instance, {0}};
 }
 
+/* Returns the identity of an instance or heading among the folded ones: that of the names of its
+ * object and of itself. */
+static uint64_t identity_of(const void *context, const struct place *place)
+{
+    const struct catalogue_object *object = context;
+    const char *name = object->instances[place->at];
+    return 31 * branches_identity(object->name, false) + branches_identity(name, place->heading);
+}
+
 static void add_counter(struct tree *tree, const struct catalogue_object *object, int o, int c)
 {
     add_node(tree, o, c, NOTHING);
@@ -78,6 +89,7 @@ static void add_counter(struct tree *tree, const struct catalogue_object *object
         return;
     struct place *places;
     size_t count = branches_of_names(object->instances, object->instance_count, true, &places);
+    count = branches_fold(places, count, &tree->folded, identity_of, object);
     for (size_t i = 0, before; i < count && i < INSTANCES_SHOWN; i++) {
         before = tree->count;
         add_node(tree, o, c, (int)places[i].at);
@@ -195,8 +207,11 @@ static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
             length -= (int)(own_name(name) - name);
             name = own_name(name);
         }
-        canvas_print(canvas, row, 8, canvas->columns - 8, STYLE_PLAIN, "%s%.*s", prefix, length,
-                     name);
+        int used = 8 + canvas_print(canvas, row, 8, canvas->columns - 8, STYLE_PLAIN, "%s%.*s",
+                                    prefix, length, name);
+        if (place->hidden)
+            canvas_print(canvas, row, used, canvas->columns - used, STYLE_PLAIN, " (+%u)",
+                         place->hidden);
     }
 }
 
@@ -275,6 +290,25 @@ static void close_node(struct tree *tree)
             tree->cursor.at = i;
 }
 
+/* Folds the selected parent, or unfolds it; an instance that has nothing to fold leads to its
+ * parent. */
+static void fold(struct tree *tree, bool open)
+{
+    size_t at = tree->cursor.at;
+    const struct node *node = &tree->nodes[at];
+    const struct place *place = &node->place;
+    if (node->instance == NOTHING)
+        return;
+    bool parent = at + 1 < tree->count && node[1].place.depth > place->depth;
+    if (open ? place->hidden > 0 : parent)
+        identities_toggle(
+            &tree->folded,
+            identity_of(catalogue_object(tree->catalogue, (size_t)node->object), place));
+    else if (!open && place->depth)
+        while (tree->nodes[tree->cursor.at].place.depth >= place->depth)
+            tree->cursor.at--;
+}
+
 /* Adds the counter to the chart, for all instances or for the selected one. */
 static void add_selected(struct tree *tree, struct window *window, bool all)
 {
@@ -313,6 +347,10 @@ static bool node_key(struct tree *tree, int key, struct window *window)
         close_node(tree);
     else if (key == 'o')
         open_table(tree, window);
+    else if (key == '*')
+        tree->folded.count = 0;
+    else if (branches_key(key))
+        fold(tree, key != '-');
     else
         return false;
     return true;

@@ -290,12 +290,14 @@ static const struct {
     {"/", "search names and explanations; also cpu, mem, net, load"},
     {"right, left", "open, close; Enter adds the counter or instance to the chart, A that of all machines"},
     {"o", "the table of the selected object"},
+    {"- + *", "fold and unfold the instances below the selected one; unfold all"},
     {"", ""},
     {"Table of an object", ""},
     {"right, left", "sort by another column; i reverses the order"},
     {"/", "show only lines with all these words"},
     {"Enter", "add the counter of the line to the chart"},
     {"t", "instances below their parents, as threads below processes"},
+    {"- + *", "fold and unfold the instances below the selected one; unfold all"},
     {"Escape", "show all lines again; then back to the counters"},
 };
 /* clang-format on */
