@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One connection of a client: its handles, which are private to it, limited in number and freed
- * with it; and its caller as Samba knows it after the login: name, SIDs, and how the call was
- * protected.
+ * One connection of a client: its handles, which are private to the connection, limited in number
+ * and freed with it; and the client's name and SIDs, and how its calls were protected, as Samba
+ * knows them after the login.
  */
 #include "samba/shim.h"
 

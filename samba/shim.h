@@ -94,7 +94,7 @@ struct call {
 /* ---- client.c ---- */
 struct client *client_of(struct dcesrv_connection *connection, bool make);
 int handle_find(const struct client *client, const void *wire);
-/* Makes a handle. Returns its place; below 0: the client has too many. */
+/* Makes a handle. Returns its place; below 0: the client has too many handles. */
 int handle_make(struct client *client, uint32_t root, const char *path);
 void handle_free(struct client *client, int place);
 unsigned handle_count(const struct client *client, uint32_t root);

@@ -465,7 +465,7 @@ int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpiA);
 int WINAPI lstrcmpiW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpiW);
 /* CSTR_LESS_THAN, CSTR_EQUAL or CSTR_GREATER_THAN in the order of lstrcmp, with any `locale`; 0:
  * ERROR_INVALID_PARAMETER (NULL), ERROR_INVALID_FLAGS (NORM_IGNORESYMBOLS and others). A count of
- * -1 is up to the terminator. */
+ * -1: the text ends at its terminator. */
 int WINAPI CompareStringA(LCID locale, DWORD flags, LPCSTR left, int left_count, LPCSTR right,
                           int right_count) OPL_SHIM(CompareStringA);
 int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWSTR left, int left_count, LPCWSTR right,

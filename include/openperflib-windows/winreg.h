@@ -132,7 +132,8 @@ OPL_AW(RegDeleteKeyEx, (HKEY key, LPCSTR sub, REGSAM access, DWORD reserved),
        (HKEY key, LPCWSTR sub, REGSAM access, DWORD reserved));
 /* Deletes `sub` with all its subkeys; NULL empties `key`. */
 OPL_AW(RegDeleteTree, (HKEY key, LPCSTR sub), (HKEY key, LPCWSTR sub));
-/* Enumerations: *name_size counts characters, in: with the terminator, out: without. */
+/* Enumerations. *name_size counts characters: before the call the capacity with the terminator,
+ * afterwards the name's length without it. */
 OPL_AW(RegEnumKeyEx,
        (HKEY key, DWORD index, LPSTR name, LPDWORD name_size, LPDWORD reserved, LPSTR class_name,
         LPDWORD class_size, PFILETIME last_write),

@@ -49,8 +49,8 @@ typedef struct opl_load_result {
 typedef struct opl_load_restored {
     /* number of providers in the file; if there is no file, of providers that were checked */
     size_t providers;
-    size_t restored, same; /* how many were changed; how many needed no change */
-    size_t moved; /* how many got other numbers than in the file, because the file's are in use */
+    size_t restored, same; /* how many providers were changed; how many needed no change */
+    size_t moved; /* how many got other numbers than in the file, because those are in use */
     size_t left;  /* how many could not be saved or restored; each has a remark */
     size_t languages, texts; /* how many were saved, or used by the restored providers */
 } opl_load_restored;

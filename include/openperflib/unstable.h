@@ -186,7 +186,8 @@ uint32_t opl_counter_title(void *counter);
 typedef struct opl_history opl_history;
 opl_history *opl_history_open(const char *set);
 void opl_history_close(opl_history *history); /* does nothing if `history` is NULL */
-/* False: files were added or removed since it was opened. What is written to files is found. */
+/* False: files were added or removed since it was opened. Samples that are appended to its files
+ * are found without opening it again. */
 bool opl_history_is_current(const opl_history *history);
 /* Receives the value of an instance ("" if the object has none) at `time`, in 100 ns since 1601,
  * UTC; NaN: the sample gives none. A rate is the mean since `before`, the time of the instance's
