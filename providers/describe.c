@@ -314,7 +314,7 @@ static void print_row(const opl_object *object, const opl_counter *row)
     else
         print_value(&row->value);
     if (row->base.source && !row->where) {
-        printf("; of ");
+        printf("; divided by ");
         print_value(&row->base);
     }
     if (row->item.size)
@@ -450,7 +450,7 @@ static void print_index(void)
         "# The counters\n\n"
         "One page for each object, printed from the providers' tables by\n"
         "`ninja -C build counters`; a test fails when a page is out of date. Sources lie below\n"
-        "`/`; `*` stands for the instance; after \"; of\" follows the source of the divisor.\n"
+        "`/`; `*` stands for the instance.\n"
         "A counter whose source a machine lacks is absent on that machine. 32-bit counters wrap\n"
         "around, as on Windows.\n\n"
         "A value that a user may not read is absent too, never 0: a counter that was denied for\n"
@@ -489,13 +489,15 @@ static int usage(FILE *out)
         "usage: describe texts FILE...\n"
         "       describe counters FOLDER FILE...\n"
         "       describe registration SERVICE LIBRARY [NAME=NUMBER]... [LIBRARY]... [TEXTS.tsv]\n\n"
-        "Prints what the tables say, counters as a page for each object in FOLDER. FILE: provider "
-        "libraries (*.so), and lists of counters that\n"
-        "are not there (*.tsv); oracles.tsv says what was not tried. registration: the packaged "
-        "file that registers the library, with\n"
-        "the texts of its numbers from 100000 on and of other libraries', and further values of "
-        "its "
-        "record; TEXTS has the texts in other languages.\n",
+        "texts: prints the names and explanations of the tables. counters: writes a page for each "
+        "object to FOLDER.\n"
+        "registration: prints the packaged file that registers the library, with the texts of the "
+        "numbers from 100000\n"
+        "on, of this library and of the given ones, and the given values of the service's "
+        "record.\n"
+        "FILE: a provider library (*.so), or a list of counters that are missing (*.tsv); "
+        "oracles.tsv lists what was\n"
+        "not tested. TEXTS.tsv has the texts in other languages.\n",
         out);
     return out == stdout ? 0 : 2;
 }

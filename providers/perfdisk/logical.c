@@ -186,7 +186,7 @@ static const opl_counter counters[] = {
      .base = OPL_FN_OF(&perfdisk_mountinfo, usable), .name = "% Free Space",
      .help = "The share of the file system's space that is free for programs. Space that is kept for the system counts neither as free nor as "
              "usable.",
-     .where = "statfs(2): available blocks; of used and available ones; both in units of 1,048,576 bytes"},
+     .where = "statfs(2): available blocks, divided by used plus available ones; both in units of 1,048,576 bytes"},
     {410, 411, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, available), .name = "Free Megabytes",
      .help = "The space of the file system that is free for programs, in megabytes of 1,048,576 bytes.",
      .where = "statfs(2): available blocks"},
@@ -199,10 +199,10 @@ static const opl_counter space_counters[] = {
     {101702, 101703, PERF_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, used),
      .base = OPL_FN_OF(&perfdisk_mountinfo, usable), .name = "% Used Space",
      .help = "The share of the file system's space that is in use. This and % Free Space of LogicalDisk add up to 100 %.",
-     .where = "statfs(2): blocks less free ones; of used and available ones; both in units of 1,048,576 bytes"},
+     .where = "statfs(2): blocks minus free ones; divided by used plus available ones; both in units of 1,048,576 bytes"},
     {101704, 101705, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, used), .name = "Used Megabytes",
      .help = "The space of the file system that is in use, in megabytes of 1,048,576 bytes.",
-     .where = "statfs(2): blocks less free ones"},
+     .where = "statfs(2): blocks minus free ones"},
 };
 /* clang-format on */
 

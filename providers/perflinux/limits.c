@@ -135,11 +135,11 @@ static const opl_counter counters[] = {
     {100704, 100705, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&pid_max, 1, OPL_ONE), .name = "Process IDs Maximum",
      .help = "The number of process and thread numbers that can exist."},
     {100706, 100707, SHARE, OPL_FN_OF(&loadavg, threads), .base = OPL_COLUMN(&pid_max, 1, OPL_ONE), .name = "% Process IDs Used",
-     .help = "Share of the possible process and thread numbers that is in use.", .where = LOADAVG "; of `proc/sys/kernel/pid_max`"},
+     .help = "Share of the possible process and thread numbers that is in use.", .where = LOADAVG "; divided by `proc/sys/kernel/pid_max`"},
     {100708, 100709, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&threads_max, 1, OPL_ONE), .name = "Threads Maximum",
      .help = "Threads that can exist on the whole machine."},
     {100710, 100711, SHARE, OPL_FN_OF(&loadavg, threads), .base = OPL_COLUMN(&threads_max, 1, OPL_ONE), .name = "% Threads Used",
-     .help = "Threads that exist now, as a share of those that can exist.", .where = LOADAVG "; of `proc/sys/kernel/threads-max`"},
+     .help = "Threads that exist now, as a share of those that can exist.", .where = LOADAVG "; divided by `proc/sys/kernel/threads-max`"},
     {100712, 100713, COUNT, -2, PERF_DETAIL_NOVICE, OPL_COLUMN(&files, 1, OPL_ONE), .name = "File Handles",
      .help = "Files that are open on the whole machine. A file that was opened once and has several descriptors counts once."},
     {100714, 100715, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&files, 3, OPL_ONE), .name = "File Handles Maximum",
@@ -159,10 +159,10 @@ static const opl_counter counters[] = {
     {100728, 100729, COUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&key_users, keys), .name = "Keys",
      .help = "Keys that the kernel keeps for the users that the querying user may see.", .where = "proc/key-users: the sum of nkeys"},
     {100730, 100731, SHARE, OPL_FN_OF(&key_users, key_count), .base = OPL_FN_OF(&key_users, key_count_max), .name = "% Key Quota Used",
-     .help = "Share of the quota of keys that is used by the user who uses the largest share.", .where = "proc/key-users: qnkeys and maxkeys"},
+     .help = "Share of the quota of keys that is used by the user who uses the largest share.", .where = "proc/key-users: qnkeys; divided by maxkeys"},
     {100732, 100733, SHARE, OPL_FN_OF(&key_users, key_bytes), .base = OPL_FN_OF(&key_users, key_bytes_max), .name = "% Key Byte Quota Used",
      .help = "Share of the quota of bytes in keys that is used by the user who uses the largest share.",
-     .where = "proc/key-users: qnbytes and maxbytes"},
+     .where = "proc/key-users: qnbytes; divided by maxbytes"},
 };
 /* clang-format on */
 

@@ -149,7 +149,7 @@ static const opl_counter counters[] = {
     {100504, 100505, BYTES, PERF_DETAIL_NOVICE, OF(managed_bytes, "managed"), .name = "Managed Bytes",
      .help = "Memory of the zone that the kernel can give out."},
     {100506, 100507, PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&zoneinfo, free_bytes), .base = OPL_FN_OF(&zoneinfo, managed_bytes),
-     .name = "% Free", .help = "Share of the zone's memory that is not in use.", .where = "proc/zoneinfo: pages free, of managed"},
+     .name = "% Free", .help = "Share of the zone's memory that is not in use.", .where = "proc/zoneinfo: pages free; divided by managed"},
     {100508, 100509, BYTES, PERF_DETAIL_ADVANCED, OF(min_bytes, "min"), .name = "Minimum Watermark Bytes",
      .help = "When less than this is free, an allocation must first reclaim memory, and only the most urgent allocations may use the rest."},
     {100510, 100511, BYTES, PERF_DETAIL_ADVANCED, OF(low_bytes, "low"), .name = "Low Watermark Bytes",

@@ -59,7 +59,7 @@ static bool size(opl_reading *reading, uint64_t *ret)
 /* clang-format off */
 static const opl_counter counters[] = {
     {702, 703, PERF_RAW_FRACTION, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&swaps, used), .base = OPL_FN_OF(&swaps, size), .total = OPL_SUM, .name = "% Usage",
-     .help = "Share of the swap area that is in use.", .where = "proc/swaps: Used and Size"},
+     .help = "Share of the swap area that is in use.", .where = "proc/swaps: Used; divided by Size"},
 };
 /* clang-format on */
 

@@ -97,7 +97,7 @@ static const opl_counter counters[] = {
      .help = "Seconds since the machine was started, sleep included.", .where = "btime of proc/stat"},
     {44, 45, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(queue_length), .name = "Processor Queue Length",
      .help = "Threads that could run but wait for a processor, at this moment. Linux counts running and waiting threads together, so this is the count of both "
-             "less the number of processors: at least this many threads wait.", .where = "procs_running of proc/stat, less its number of processors"},
+             "less the number of processors: at least this many threads wait.", .where = "procs_running of proc/stat, minus the number of processors"},
     {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(opl_reading_process_count), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
      .where = PROCESSES_WHERE},
     {250, 251, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
