@@ -841,7 +841,7 @@ static int check_name(const struct logman *opts, const struct options *options)
 {
     int command = options->command->id;
     if (!opts->name && (command == CREATE || command == UPDATE) && !opts->kind_given)
-        return options_complain(options, "counter or alert is missing, and the set's name");
+        return options_complain(options, "counter or alert and the set's name are missing");
     if (!opts->name && command != QUERY)
         return options_complain(options, "NAME is missing: the set's name");
     if (opts->name && opts->tabs)

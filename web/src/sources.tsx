@@ -212,14 +212,14 @@ export function Save({ live, recording, lines, paths, machine, seconds, range }:
     );
 }
 
-/** Shows a command that makes a set. The page does not run it, because it has the server's rights on
- * the machine, not those of its reader. */
+/** Shows the commands that make and start a set. The page does not run them, because it has the
+ * server's rights on the machine, not those of its reader. */
 function NewSet({ paths, seconds }: { paths: string[]; seconds: number }) {
     const [name, setName] = useState("chart"), [every, setEvery] = useState(Math.max(1, Math.round(seconds)));
     const command = setCommand(name, paths, every);
     return (
         <div class="set">
-            <p>{t("This makes a set that records these counters. Run it on the machine; the page itself starts nothing there.")}</p>
+            <p>{t("These commands create and start a set that records these counters. Run them on the machine; the page itself starts nothing there.")}</p>
             <label>{t("Name")} <input value={name} maxLength={64} onInput={(event) => setName(event.currentTarget.value.replace(/[^\w.-]/g, "_"))} /></label>
             <label>{t("Seconds between samples")} <input type="number" min={1} max={86400} value={every} onInput={(event) => setEvery(Math.max(1, Number(event.currentTarget.value) || 1))} /></label>
             <pre tabIndex={0}>{`${command}\nlogman start ${name}`}</pre>

@@ -129,7 +129,7 @@ const TEXTS = {
     "Save what is shown:": ["Gezeigtes speichern:", "Сохранить показанное:"],
     "A .blg needs raw values, which only captures have: record a set instead.": ["Eine .blg hat Rohwerte, die nur Aufzeichnungen haben: zeichnen Sie einen Satz auf.", "В .blg исходные значения, они есть только в записях: запишите набор."],
     "Set of logman…": ["Satz für logman…", "Набор logman…"],
-    "This makes a set that records these counters. Run it on the machine; the page itself starts nothing there.": ["Das macht einen Satz, der diese Zähler aufzeichnet. Führen Sie es auf dem Rechner aus; die Seite selbst startet dort nichts.", "Это создаёт набор, который записывает эти счётчики. Выполните на машине: сама страница там ничего не запускает."],
+    "These commands create and start a set that records these counters. Run them on the machine; the page itself starts nothing there.": ["Diese Befehle legen einen Satz an, der diese Zähler aufzeichnet, und starten ihn. Führen Sie sie auf dem Rechner aus; die Seite selbst startet dort nichts.", "Эти команды создают и запускают набор, который записывает эти счётчики. Выполните их на машине: сама страница там ничего не запускает."],
     "Seconds between samples": ["Sekunden zwischen Messungen", "Секунд между замерами"],
     "Copy": ["Kopieren", "Копировать"],
     "Save as XML for logman import": ["Als XML für logman import speichern", "Сохранить XML для logman import"],
