@@ -23,7 +23,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-static DWORD name, help; /* First Counter, First Help */
+static DWORD name, help; /* the registry values First Counter and First Help */
 static char folder[4096] = "/etc";
 
 static void readFolder(void)

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-static DWORD name, help; /* First Counter, First Help */
+static DWORD name, help; /* the registry values First Counter and First Help */
 
 const WCHAR samplePerformanceKey[] = PERFORMANCE_KEY("MyPerf2");
 

@@ -8,7 +8,7 @@
 #include "../myperf1_inst/data.h"
 #include "offsets.h"
 
-static DWORD name, help; /* First Counter, First Help */
+static DWORD name, help; /* the registry values First Counter and First Help */
 
 const WCHAR samplePerformanceKey[] = PERFORMANCE_KEY("MyPerf2Inst");
 

@@ -309,7 +309,7 @@ static void a_cut_file_has_its_whole_samples(void **state)
     assert_int_equal(last, 40);
 }
 
-static unsigned times = 60;        /* a writer is killed */
+static unsigned times = 60;        /* how often a writer is killed */
 static volatile unsigned *flushed; /* how many samples the child has written; in shared memory */
 
 static void write_for_ever(const char *path)

@@ -466,7 +466,7 @@ static void below_a_deleted_key_everything_is_reported(void **state)
 }
 
 /* A key that loses its last value stays, empty. But registry_delete_last_value deletes it, too, and
- * its empty parents; its last argument is how many keys at most. */
+ * its empty parents; its last argument is the largest number of keys that it may delete. */
 static void the_last_value_takes_its_key_along(void **state)
 {
     set_text(KEY "\\A\\B", "x", "1");

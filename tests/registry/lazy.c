@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The texts of services are read from their file only when they are needed. No caller can notice
- * this: tested are all ways of reading, layers and deletions over the texts, and files that change
- * meanwhile. Then functions for single files: listing, replacing and removing them.
+ * this: the tests read in all ways, with layers and deletions over the texts, and while files
+ * change. Then tests of the functions that list, replace and remove single files.
  */
 #include "test.h"
 

@@ -394,7 +394,7 @@ static void forgotten_handles_and_lost_connections_are_made_anew(void **state)
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 2);
-    /* nor if the machine has never answered on this connection */
+    /* nor is it connected again if it has never answered on this connection */
     fake.lose_with = RPC_S_CALL_FAILED;
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);

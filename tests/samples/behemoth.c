@@ -453,7 +453,7 @@ enum { MEMORY_IS_EXACT = !__has_feature(address_sanitizer) };
 #else
 enum { MEMORY_IS_EXACT = 1 };
 #endif
-enum { MOST_GROWTH_KB = 128 }; /* 70 lost herds, one a restart, would be 600 */
+enum { MOST_GROWTH_KB = 128 }; /* KiB; if each of the 70 restarts lost a herd, it would be 600 */
 
 static void killed_and_restarted_100_times(void **state)
 {

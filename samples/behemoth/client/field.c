@@ -114,8 +114,8 @@ static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
 void field_draw(FILE *out, struct view *view, int columns, int rows)
 {
     const struct reader *reader = view->reader;
-    columns -= 2; /* the frame takes two */
-    rows -= 3;    /* frame and legend take three */
+    columns -= 2; /* the frame takes two columns */
+    rows -= 3;    /* frame and legend take three rows */
     if (columns < LEAST_COLUMNS || rows < LEAST_ROWS) {
         fputs("the window is too small for the field\n", out);
         return;

@@ -608,7 +608,7 @@ static const struct option_row list_rows[] = {
     {'s', "sort", "COLUMN", SORT, "Sort by this column. Default: id.",
      "id name sex age x y weight volume generation children mother", 0},
     {'r', "reverse", NULL, REVERSE, "Sort in descending order.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print JSON.", NULL, 0}, /* status and parameters have this one only */
+    {'j', "json", NULL, JSON, "Print JSON.", NULL, 0}, /* only option of status and parameters */
     {0},
 };
 static const struct option_row create_rows[] = {
