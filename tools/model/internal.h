@@ -130,7 +130,7 @@ struct sampler {
     int damaged;              /* number of damaged places in the capture in this reading */
     uint64_t end;             /* of a capture: the number of samples that all tables have */
     struct timespec modified; /* when the capture was last written, as is_written has seen it */
-    struct items values, ids, starts;
+    struct items values;
 };
 enum { SECOND = 10000000 };
 bool items_read_raw(struct items *items, PDH_HCOUNTER counter);

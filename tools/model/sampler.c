@@ -318,22 +318,6 @@ uint64_t identity_of_name(const char *name)
     return hash(0xcbf29ce484222325, name, strlen(name));
 }
 
-/* Returns the identity of an instance: a hash of its name and of the raw values of id and start.
- * The numbers in names ("name#2", "name#1/3") change when other instances end, so they are left
- * out, except for an instance without an id (Idle, _Total). */
-static uint64_t identity_of(const struct sampler *sampler, const char *name, DWORD at)
-{
-    const PDH_RAW_COUNTER_ITEM_A *ids = sampler->ids.data, *starts = sampler->starts.data;
-    LONGLONG id = 0, start = 0;
-    if (at < sampler->ids.count && !strcmp(ids[at].szName, name))
-        id = ids[at].RawValue.FirstValue;
-    if (id && at < sampler->starts.count && !strcmp(starts[at].szName, name))
-        start = starts[at].RawValue.FirstValue;
-    uint64_t sum = hash(0xcbf29ce484222325, name, id ? strcspn(name, "#/") : strlen(name));
-    sum = hash(hash(sum, &id, sizeof id), &start, sizeof start);
-    return sum ? sum : 1;
-}
-
 static int by_identity(const void *a, const void *b)
 {
     const struct row *first = *(struct row *const *)a, *second = *(struct row *const *)b;
@@ -342,23 +326,52 @@ static int by_identity(const void *a, const void *b)
     return first < second ? -1 : 1;
 }
 
-/* Rows may have equal names: gives them different identities, by their order. False: no memory. */
-static bool number_equal_rows(struct row *rows, size_t count)
+/* Rows may have equal names: gives them different identities, by their order. */
+static void number_equal_rows(struct row **rows, size_t count)
 {
-    struct row **order = malloc((count + 1) * sizeof *order);
     uint64_t identity = 0, number = 0;
-    if (!order)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        order[i] = &rows[i];
-    qsort(order, count, sizeof *order, by_identity);
+    qsort(rows, count, sizeof *rows, by_identity);
     for (size_t i = 0; i < count; i++) {
-        number = order[i]->identity == identity ? number + 1 : 0;
-        identity = order[i]->identity;
+        number = rows[i]->identity == identity ? number + 1 : 0;
+        identity = rows[i]->identity;
         if (number)
-            order[i]->identity = hash(identity, &number, sizeof number);
+            rows[i]->identity = hash(identity, &number, sizeof number);
     }
-    free(order);
+}
+
+/* Returns the raw value of the instance, which is expected at this place; 0: it has none. */
+static LONGLONG raw_value(const struct items *items, const char *name, size_t at)
+{
+    const PDH_RAW_COUNTER_ITEM_A *raw = items->data;
+    return at < items->count && !strcmp(raw[at].szName, name) ? raw[at].RawValue.FirstValue : 0;
+}
+
+/* Sets the identities of the rows: hashes of their names and of the raw values of id and start. The
+ * numbers in names ("name#2", "name#1/3") change when other instances end, so they are left out,
+ * except for an instance without an id (Idle, _Total). False: no memory. */
+static bool identify_rows(struct sampler *sampler, const struct counters *counters,
+                          struct row *rows, size_t count)
+{
+    struct row **without = malloc((count + 1) * sizeof *without); /* those without an id */
+    size_t used = 0;
+    if (!without)
+        return false;
+    items_read(&sampler->values, raw_array, counters->identity[ID]);
+    for (size_t i = 0; i < count; i++) /* until the starts are known, too: the id */
+        rows[i].identity = (uint64_t)raw_value(&sampler->values, rows[i].name, i);
+    items_read(&sampler->values, raw_array, counters->identity[START]);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = rows[i].name;
+        LONGLONG id = (LONGLONG)rows[i].identity;
+        LONGLONG start = id ? raw_value(&sampler->values, name, i) : 0;
+        uint64_t sum = hash(0xcbf29ce484222325, name, id ? strcspn(name, "#/") : strlen(name));
+        sum = hash(hash(sum, &id, sizeof id), &start, sizeof start);
+        rows[i].identity = sum ? sum : 1;
+        if (!id)
+            without[used++] = &rows[i];
+    }
+    number_equal_rows(without, used);
+    free(without);
     return true;
 }
 
@@ -381,7 +394,7 @@ static bool make_rows(const struct sampler *sampler, struct table_sample *sample
     for (DWORD i = 0; i < count; i++) {
         size_t length = strlen(items[i].szName) + 1;
         memcpy(name, items[i].szName, length);
-        sample->rows[i] = (struct row){.name = name, .identity = identity_of(sampler, name, i)};
+        sample->rows[i] = (struct row){.name = name};
         name += length;
     }
     for (size_t i = 0; i < count * columns; i++) {
@@ -389,7 +402,7 @@ static bool make_rows(const struct sampler *sampler, struct table_sample *sample
         sample->cells[i] = (struct cell){NAN, status ? status : PDH_CSTATUS_NO_INSTANCE};
     }
     sample->row_count = count;
-    return number_equal_rows(sample->rows, count);
+    return true;
 }
 
 static void fill_column(const struct sampler *sampler, struct table_sample *sample, size_t column,
@@ -506,10 +519,9 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
     counters->rows = rows > 0;
     if (!rows)
         return true;
-    items_read(&sampler->ids, raw_array, counters->identity[ID]);
-    items_read(&sampler->starts, raw_array, counters->identity[START]);
     items_read(&sampler->values, formatted_array, counters->handles[most]);
-    if (!make_rows(sampler, sample, spec))
+    if (!make_rows(sampler, sample, spec) ||
+        !identify_rows(sampler, counters, sample->rows, sample->row_count))
         return false;
     for (size_t c = 0; c < columns; c++)
         if (spec->found[c].raw && items_read(&sampler->values, raw_array, counters->handles[c]))
@@ -1133,8 +1145,6 @@ void *sampler_run(void *argument)
     free(sampler.loss);
     free(sampler.unshown);
     free(sampler.values.data);
-    free(sampler.ids.data);
-    free(sampler.starts.data);
     pthread_mutex_lock(&sampler.source->mutex);
     sampler.source->ended = true;
     pthread_cond_broadcast(&sampler.source->wake);
