@@ -149,7 +149,7 @@ static const struct typed {
     uint32_t type, base;
     enum { TICKS, HUNDRED, OWNS } clock;
     enum rule rule;
-    const char *name; /* after perf_my_object_zero */
+    const char *name; /* rest of the metric's name after perf_my_object_zero */
     uint64_t first[2], bases[2];
 } typed[] = {
   /* clang-format off */
@@ -236,7 +236,7 @@ static long double number(const char *ending)
     return strtold(at, NULL);
 }
 
-/* What docs/metrics.md says how a viewer's value is computed from exposed ones. */
+/* Computes a viewer's value from the exposed values, as docs/metrics.md describes. */
 static long double value_of(const struct typed *of, const long double x[2], const long double b[2],
                             const long double t[2])
 {
@@ -313,7 +313,8 @@ static void every_type_gives_pdhs_value(void **state)
         check_type(&typed[i], WALL);
         walk_free(walk);
         walk = walk_new(&names);
-        check_type(&typed[i], 3579545); /* of a Windows machine; no power of ten */
+        /* frequency of a Windows machine's clock; it is no power of ten */
+        check_type(&typed[i], 3579545);
     }
 }
 
@@ -361,11 +362,11 @@ static void wraps_are_carried_on(void **state)
     one_process("a", 5, 100, 4000000000);
     one_process("a", 5, 100, 3);
     assert_zero("a", "8589934595");
-    one_process("new", 5, 100, 4); /* it has only changed its name */
+    one_process("new", 5, 100, 4); /* the process has only changed its name */
     assert_zero("new", "8589934596");
-    one_process("new", 6, 200, 5); /* another process with that name */
+    one_process("new", 6, 200, 5); /* another process with the same name */
     assert_zero("new", "5");
-    one_process("new", 5, 100, 2); /* not a wrap: counted anew */
+    one_process("new", 5, 100, 2); /* not a wrap: another counter, which begins anew */
     assert_zero("new", "2");
 }
 

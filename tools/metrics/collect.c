@@ -26,10 +26,11 @@ struct object {
     uint32_t index;
     char title[OBJECT_TITLE_SIZE], prefix[OBJECT_TITLE_SIZE];
     char label[OBJECT_TITLE_SIZE * 6 + 16]; /* object="..." */
-    bool usual;                             /* is read without being named */
-    double seconds;                         /* of a query for it alone; below 0: not known */
-    bool exists;                            /* it was found when objects were looked up */
-    /* of the answer that is made */
+    bool usual;                             /* read also if a request names no objects */
+    /* duration of a query for it alone; below 0: not known */
+    double seconds;
+    bool exists; /* it existed when objects were last looked up */
+    /* about the answer that is being made */
     bool requested, good, has_clock;
     struct metric_value clock;
     size_t left_out; /* samples above the limit; kept from one answer to the next */
@@ -42,8 +43,8 @@ struct metrics {
     struct view_snapshot snapshot;
     struct object *objects;
     size_t object_count;
-    double looked, measured; /* when; 0: never */
-    FILETIME written;        /* the time of the registry, then */
+    double looked, measured; /* when this was last done; 0: never */
+    FILETIME written;        /* the registry's time at the last look */
 };
 
 /* Objects that have an instance for each process or thread: too many series for every machine. */
@@ -68,8 +69,8 @@ static struct object *object_of(const struct metrics *metrics, uint32_t index)
     return NULL;
 }
 
-/* Adds an object, if it has a title; one that is known keeps what is known of it. NULL: it has no
- * title, there are too many, or no memory. */
+/* Adds an object, if it has a title; the data of an object that is already there is kept. NULL: it
+ * has no title, there are too many, or no memory. */
 static struct object *add_object(struct metrics *metrics, uint32_t index)
 {
     const char *title = names_english(&metrics->names, index);
@@ -313,7 +314,7 @@ static void emit_objects(const struct metrics *metrics, struct metric_sink *sink
 
 /* ---- an answer ---- */
 
-/* Marks what is requested, and writes the query for it. */
+/* Marks the requested objects, and writes the query for them. */
 static void write_query(struct metrics *metrics, const uint32_t *objects, size_t count,
                         char query[static QUERY_SIZE])
 {

@@ -45,12 +45,12 @@ enum { METRIC_NAME_SIZE = 256, METRIC_SAMPLES = 2, METRIC_FAMILIES = 2 };
 struct metric_sample {
     enum metric_source source;
     enum metric_clock clock;
-    const char *suffix; /* of the family's name: "", "_total", "_sum", "_count", "_info" */
+    const char *suffix; /* added to the family's name: "", "_total", "_sum", "_count", ... */
 };
 struct metric_family {
     enum metric_kind kind;
-    char name[METRIC_NAME_SIZE]; /* without the suffix of its samples */
-    const char *unit;            /* the end of the name: "seconds", "bytes", "ratio"; "": none */
+    char name[METRIC_NAME_SIZE]; /* the name without a sample's suffix */
+    const char *unit;            /* the name's ending: "seconds", "bytes", "ratio"; "": none */
     const char *help;            /* NULL: none */
     struct metric_sample samples[METRIC_SAMPLES];
     unsigned sample_count;

@@ -15,7 +15,7 @@ static const struct shape {
     enum metric_kind kind;
     enum metric_source source;
     enum metric_clock clock;
-    const char *ending; /* of the name, before _total */
+    const char *ending; /* the name's ending before _total */
     enum { ALONE, WITH_COUNT, WITH_BASE, WITH_MULTI } second;
 } shapes[] = {
   /* clang-format off */

@@ -20,8 +20,8 @@ struct row {
     char *source, *labels;
     struct metric_family family;
     double factor;
-    bool counts;               /* the number of samples instead of their values */
-    size_t count, first, last; /* its samples of this answer */
+    bool counts;               /* the value is the number of samples */
+    size_t count, first, last; /* the row's samples in this answer */
 };
 
 struct collected {
@@ -148,7 +148,7 @@ static const char *read_lines(struct vocabulary *vocabulary, FILE *file, unsigne
         if (wrong)
             break;
         vocabulary->count++;
-        line = NULL; /* the row has it */
+        line = NULL; /* now the row owns the line */
         size = 0;
     }
     free(line);
@@ -271,7 +271,7 @@ static void collect(struct vocabulary *vocabulary, struct row *row, const char *
     row->last = at;
 }
 
-/* What the exporter says of itself keeps its names. */
+/* Metrics about the exporter itself keep their names. */
 static bool is_own(const struct metric_family *family)
 {
     return !strncmp(family->name, "perf_object_", 12) || !strncmp(family->name, "perf_sample_", 12);

@@ -34,7 +34,7 @@ struct column {
 struct row {
     opl_instance_view view;
     size_t name, parent, text, text_size; /* offsets in the walk's texts */
-    uint64_t key;                         /* its identity */
+    uint64_t key;                         /* the instance's identity */
     bool has_name, has_parent;
 };
 
@@ -48,7 +48,7 @@ struct walk {
     struct view_names *names;
     struct carry *carry;
     struct described **described; /* in the order in which they were found */
-    size_t described_count, hint; /* hint: where the next one probably is */
+    size_t described_count, hint; /* hint: probable position of the next one */
     struct column *columns;
     size_t column_count, column_capacity;
     struct row *rows;
@@ -56,7 +56,7 @@ struct walk {
     char *texts;
     size_t text_size, text_capacity;
     struct seen *seen;
-    size_t seen_capacity, seen_used; /* used: for this object, a power of two */
+    size_t seen_capacity, seen_used; /* seen_used: for this object, a power of two */
     /* of the object that is walked */
     opl_block *block;
     const opl_object_view *object;
@@ -322,7 +322,7 @@ static void label_row(struct walk *walk, struct row *row)
     row->key = ids[0] && ids[1] ? hash(object, ids, sizeof ids) : hash(key, &copy, sizeof copy);
 }
 
-/* Sums of the other instances belong into queries; the name of a node's sum is "0,_Total". */
+/* A total is not exposed, because Prometheus' queries can compute sums. A node's is "0,_Total". */
 static bool is_total(const char *name)
 {
     size_t size = strlen(name);
@@ -436,7 +436,7 @@ static bool read_ratio(struct walk *walk, const struct row *row, const struct co
         !read_number(walk, row, base, METRIC_GAUGE, &whole) || (int64_t)part < 0 ||
         (int64_t)whole < 0)
         return false;
-    /* as PDH: the share of nothing is 0 (docs/formulas.md) */
+    /* as in PDH, a share is 0 if the whole is 0 (docs/formulas.md) */
     *ret = (struct metric_value){.is_real = true,
                                  .real = whole ? (double)part / (double)whole * times : 0};
     return true;

@@ -12,7 +12,7 @@
 
 enum { CONNECTIONS_MOST = 32, COLLECT_MOST = 64 };
 
-/* An answer's text; it is sent from here, and then used again. */
+/* An answer's text. It is sent from this memory, which the next answer then reuses. */
 struct answer_text {
     struct exposition text; /* the first member */
     struct answer_text *next;
@@ -60,7 +60,7 @@ struct collected {
     struct exporter *exporter;
     uint32_t objects[COLLECT_MOST];
     size_t count;
-    const char *unknown; /* a word that is none of them; NULL: all are */
+    const char *unknown; /* a word that names no object; NULL: each names one */
 };
 
 static bool take_object(void *context, const char *name, const char *value)
@@ -243,7 +243,7 @@ int metrics_serve(const struct metrics_options *options, int signals)
         return EXIT_FAILED;
     }
     exporter.metrics = metrics_new(&settings);
-    /* a page of another site could be shown under a name that leads here (DNS rebinding) */
+    /* a page of another site could be shown under a host name that leads here (DNS rebinding) */
     if (!options->insecure)
         exporter.access = access_new(options->hosts, (gid_t)-1, "");
     int code = serve(&exporter, &listeners, signals);

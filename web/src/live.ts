@@ -162,7 +162,7 @@ export class Live {
         else if (event.event === "history") this.takeHistory(table, event);
     }
 
-    /** What ended before has no row any more, but a unit. */
+    /** An instance that has ended has no row any more, but its counter's unit is still known. */
     private takeColumns(table: Table, columns: Column[]): void {
         table.columns = columns;
         for (const series of this.series.values()) series.counter ??= columns.find((column) => column.path === series.path);
