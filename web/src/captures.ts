@@ -41,11 +41,14 @@ function ask(id: string, what: string, words: Record<string, number> = {}, paths
 /** The messages are relog's, whose parts the server uses. They call the capture "standard input". */
 const readable = (text: string, name: string) => text.replace(/^relog: /gm, "").replace(/standard input/g, name).trim();
 
+/** Returns the unit in the name of a counter whose type is not known: captures as text have none. */
+const suffixOf = (path: string) => (/\\%[^\\]*$/.test(path) ? "%" : path.endsWith("/sec") ? "/sec" : "");
+
 export async function readCapture(id: string): Promise<Capture> {
     const { name } = await (await request(`/api/capture?capture=${id}`)).json();
     try {
         const answer = await (await ask(id, "counters")).json();
-        const counters: Recorded[] = answer.counters.map((each: Recorded) => ({ ...each, ...split(each.path) }));
+        const counters: Recorded[] = answer.counters.map((each: Recorded) => ({ ...each, ...split(each.path), suffix: each.type ? each.suffix : suffixOf(each.path) }));
         return { ...answer, id, name, counters, loss: readable(answer.loss, name), machines: new Set(counters.map((each) => each.machine.toLowerCase())) };
     } catch (error) {
         if (error instanceof NoSession) throw error;

@@ -82,13 +82,15 @@ class Local(http.client.HTTPConnection):
 class Server:
     numbers = iter(range(1, 1000))
 
-    def __init__(self, *options, port=0, interval="0.2", env=None):
-        self.path, self.options, self.interval, self.env = f"{folder}/socket{next(self.numbers)}", options, interval, env
+    def __init__(self, *options, port=0, interval="0.2", env=None, before=(), place=folder):
+        """`before`: a command that runs it, such as setpriv; `place`: the folder of its socket."""
+        self.path, self.options, self.interval, self.env = f"{place}/socket{next(self.numbers)}", options, interval, env
+        self.before = before
         self.begin(port)
         atexit.register(lambda: self.process.kill())
 
     def begin(self, port):
-        self.process = subprocess.Popen([sys.argv[1], "--port", str(port), "--socket", self.path, "--interval", self.interval, *self.options],
+        self.process = subprocess.Popen([*self.before, sys.argv[1], "--port", str(port), "--socket", self.path, "--interval", self.interval, *self.options],
                                         stdout=subprocess.PIPE, text=True, env={**os.environ, **(self.env or {})})
         self.port = int(self.process.stdout.readline().rsplit(":", 1)[1].strip().rstrip("/"))
         self.address = f"http://127.0.0.1:{self.port}/"
@@ -174,10 +176,11 @@ class Page(chromium.Tab):
     def texts(self, what):
         return self.run(f"find({json.dumps(what)}).map((each) => each.innerText.trim())")
 
-    def check_clean(self, name, allowed=()):
+    def check_clean(self, name, allowed=(), address=None):
         """No error of the page, nothing against its policy, and no request to another place."""
         bad = [each for each in self.messages if each[0] not in ("log", "info", "debug", "rendering") and not each[0] in allowed]
-        away = [url for _, url in self.requests if not url.startswith((self.server.address, "data:", "blob:" + self.server.address)) and url != "about:blank"]
+        own = address or self.server.address
+        away = [url for _, url in self.requests if not url.startswith((own, self.server.address, "data:", "blob:" + own)) and url != "about:blank"]
         check(f"{name}: no error, no violation of the policy, no request to another place",
               not bad and not away and not self.run("violations"), bad, away, self.run("violations"))
 
