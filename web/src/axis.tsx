@@ -56,8 +56,8 @@ export function markText(mark: Mark): string {
 }
 
 /** A list of the marks; a click on one shows the time around it. */
-export function Marks({ marks, set, past, more }: { marks: Mark[]; set(text: string): void; past: Past; more: boolean }) {
-    const notes = [past.why, past.lost, more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
+export function Marks({ marks, set, past, more }: { marks: Mark[]; set(text: string): void; past: Past | null; more: boolean }) {
+    const notes = !past ? [] : [past.why, past.lost, more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
     return (
         <>{notes.map((note) => <p key={note} class="note">{note}</p>)}
         {marks.length > 0 && <details class="marks">

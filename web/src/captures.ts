@@ -2,8 +2,9 @@
 // Captures (.blg, .csv, .tsv, also compressed) that the server has read for this page, as a source of
 // the same tables and lines as the machine.
 
-import { Column, Live, ProcessLine, Series, Unit } from "./live";
+import { Column, GAP, Live, ProcessLine, Series, Unit } from "./live";
 import { Counter, ObjectType, parts } from "./objects";
+import { holes, lives, Mark } from "./past";
 import { NoSession, request } from "./session";
 import { t } from "./texts";
 
@@ -153,6 +154,16 @@ function processesOf(values: (Values & ReturnType<typeof split>)[], group: strin
     return [...groups.values()];
 }
 
+/** Adds a time without values to each gap, where no sample was taken for more than GAP of the usual intervals. */
+function addGaps(times: number[], series: Values[]): void {
+    const steps = times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b), usual = steps[Math.floor(steps.length / 2)];
+    for (let at = times.length - 1; at > 0; at--) {
+        if (times[at] - times[at - 1] <= GAP * usual) continue;
+        times.splice(at, 0, times[at - 1] + 1);
+        for (const each of series) for (const values of [each.line, each.low, each.high]) values?.splice(at, 0, null);
+    }
+}
+
 /** Shows captures in place of the machine: one, or two, whose lines then begin at the same place of
  * the chart. */
 export class Recording extends Live {
@@ -165,6 +176,13 @@ export class Recording extends Live {
         super(listen);
         this.state = "complete"; /* until lists are watched */
         this.loss = captures.map((capture) => capture.loss).filter(Boolean).join("\n");
+    }
+
+    /** What is to be seen of one capture on its time axis: gaps, instances that begin and end. */
+    get marks(): Mark[] {
+        if (this.captures.length > 1) return [];
+        const series = [...this.series.values()];
+        return [...holes(this.times.map((time, i) => [time, i]), series), ...lives(series, this.times, () => false)].sort((a, b) => b.time - a.time);
     }
 
     override watch(lists: string[], _machine = "", range: [number, number] | null = null): void {
@@ -204,6 +222,7 @@ export class Recording extends Live {
             if (!paths.length || (!chart && capture !== this.captures[0])) continue;
             const answer = await readValues(capture, [...new Set(paths)], { points: chart ? POINTS : 0, ...(chart && this.range ? { begin: this.range[0] - shift, end: this.range[1] - shift } : {}) });
             if (asked !== this.asked) return;
+            if (chart) addGaps(answer.times, answer.series);
             if (answer.loss && !this.loss.includes(answer.loss)) this.loss = [this.loss, answer.loss].filter(Boolean).join("\n");
             const values = answer.series.map((each) => ({ ...each, ...split(each.path) }));
             if (processes >= 0) this.tables[processes] = { ...this.tables[processes], lines: processesOf(values, lists[processes].slice(1)), tick: 1, time: capture.last };

@@ -33,7 +33,8 @@ const RETRY_FIRST = 500, RETRY_MOST = 10000;
 const SILENCE_MOST = 15000; /* in ms; the server sends something every 10 s at least */
 /* in intervals: a longer time without a sample is a gap; the interval of averages that the server
  * sends */
-const GAP = 2.5, COARSE = 10;
+export const GAP = 2.5;
+const COARSE = 10;
 
 /** Joins successive lists with the same object and instances, because the server makes one table of
  * them. */

@@ -110,6 +110,7 @@ function Page() {
     if (why !== null) return <NoEntry why={why} />;
     const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => live.tables.flatMap((each) => each.columns).find((each) => each.path === path && each.type) ?? counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
     const ends = recording ? { from: zoomed?.[0] ?? recording.captures[0].first, to: zoomed?.[1] ?? Math.max(recording.captures[0].last, ...live.times) } : joined;
+    const marks = joined?.marks ?? (recording && state.view === "chart" ? recording.marks : []);
     const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.form === "line") : [];
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
     const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
@@ -153,12 +154,12 @@ function Page() {
                     ? <><Toolbar state={state} change={change} />
                         {ends && <RangeBar text={state.range} from={ends.from} to={ends.to} set={setRange} past={recording ? null : past} />}
                         {state.form === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one}
-                            axis={joined ? { from: joined.from, to: joined.to, marks: joined.marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : ends ? { ...ends, marks: [], zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
+                            axis={joined ? { from: joined.from, to: joined.to, marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : ends ? { ...ends, marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
                         {state.form === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
                         {state.form === "bars" && <Bars live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.form === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.form === "values" && <Values live={shown} lines={lines} />}
-                        {joined && <Marks marks={joined.marks} set={setRange} past={past} more={joined.more} />}
+                        {ends && <Marks marks={marks} set={setRange} past={joined && past} more={!!joined?.more} />}
                         <Legend live={shown} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
                         <Save live={shown} recording={recording} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={recording ? zoomed : joined ? [joined.from, joined.to] : null} /></>
                     : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}

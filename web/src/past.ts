@@ -158,23 +158,28 @@ export class Past {
     /** Makes the marks on the time axis: logged events, gaps of the set, instances that begin and
      * end. */
     private marks(gaps: Mark[], series: Series[], times: number[], from: number, to: number): Mark[] {
-        const marks = [...this.events.filter((mark) => mark.time >= from && mark.time <= to), ...gaps];
-        const known = (value: number | null | undefined) => value !== null && value !== undefined;
-        const begun = series.reduce((least, each) => { const first = each.values.findIndex(known); return first < 0 ? least : Math.min(least, first); }, Infinity);
-        for (const each of series) {
-            if (!each.name) continue;
-            const first = each.values.findIndex(known);
-            let last = each.values.length - 1;
-            while (last > first && !known(each.values[last])) last--;
-            if (first > begun) marks.push({ time: times[first], kind: "birth", level: "", text: each.name });
-            if (first >= 0 && last < times.length - 2 && !each.alive) marks.push({ time: times[last], kind: "death", level: "", text: each.name });
-        }
-        return marks;
+        return [...this.events.filter((mark) => mark.time >= from && mark.time <= to), ...gaps, ...lives(series, times)];
     }
 }
 
-/** Returns a mark for each time of the memory without any sample. */
-function holes(memory: number[][], series: Series[]): Mark[] {
+/** Returns marks where instances begin and end. What is there at the beginning has not begun then, also if its values
+ * need two samples; what is alive has not ended. */
+export function lives(series: Series[], times: number[], alive = (each: Series) => each.alive): Mark[] {
+    const known = (value: number | null | undefined) => value !== null && value !== undefined, marks: Mark[] = [];
+    const begun = series.reduce((least, each) => { const first = each.values.findIndex(known); return first < 0 ? least : Math.min(least, first); }, Infinity);
+    for (const each of series) {
+        if (!each.name) continue;
+        const first = each.values.findIndex(known);
+        let last = each.values.length - 1;
+        while (last > first && !known(each.values[last])) last--;
+        if (first > begun + 1) marks.push({ time: times[first], kind: "birth", level: "", text: each.name });
+        if (first >= 0 && last < times.length - 2 && !alive(each)) marks.push({ time: times[last], kind: "death", level: "", text: each.name });
+    }
+    return marks;
+}
+
+/** Returns a mark for each time without any sample; `memory` has times, and their places among the values. */
+export function holes(memory: number[][], series: Series[]): Mark[] {
     const empty = (i: number) => series.every((each) => typeof each.values[i] !== "number"), marks: Mark[] = [];
     for (let at = 1; at < memory.length && series.length; at++) {
         const begin = at;
