@@ -53,6 +53,12 @@ export function setCommand(name: string, paths: string[], seconds: number): stri
     return `logman create counter ${quoted(name)} -si ${seconds} -c ${paths.map(quoted).join(" ")}`;
 }
 
+/** Returns the command that writes what the set `base` has of these counters, with its raw values. */
+export function partCommand(paths: string[], from: number, to: number): string {
+    const when = (time: number) => { const [year, month, day] = new Date(time).toISOString().split(/[-T]/); return `'${month}/${day}/${year} ${new Date(time).toISOString().slice(11, 19)}'`; };
+    return `TZ=UTC relog base -b ${when(from)} -e ${when(to)} -f BIN -o chart.blg -c ${paths.map(quoted).join(" ")}`;
+}
+
 /** Returns the same set as a file, for "logman import NAME -xml FILE" and for Windows. */
 export function setFile(name: string, paths: string[], seconds: number): string {
     return `<?xml version="1.0" encoding="UTF-8"?>

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Line } from "./chart";
 import { Capture, compare, Difference, readCapture, readPart, Recording, upload } from "./captures";
 import { number } from "./format";
-import { csvOf, known, pathsIn, setCommand, setFile, textOf } from "./lists";
+import { csvOf, known, partCommand, pathsIn, setCommand, setFile, textOf } from "./lists";
 import type { Shown } from "./past";
 import type { ObjectType } from "./objects";
 import { NoSession } from "./session";
@@ -185,10 +185,11 @@ function picture(lines: Line[]): Promise<Blob | null> {
     return new Promise((resolve) => canvas.toBlob(resolve));
 }
 
-export function Save({ live, recording, lines, paths, machine, seconds, range }: {
-    live: Shown; recording: Recording | null; lines: Line[]; paths: string[]; machine: string; seconds: number; range: [number, number] | null;
+/** `recorded`: the set `base` has something of the range. */
+export function Save({ live, recording, recorded, lines, paths, machine, seconds, range }: {
+    live: Shown; recording: Recording | null; recorded: boolean; lines: Line[]; paths: string[]; machine: string; seconds: number; range: [number, number] | null;
 }) {
-    const [set, setSet] = useState(false), [problem, setProblem] = useState("");
+    const [set, setSet] = useState(false), [blg, setBlg] = useState(false), [problem, setProblem] = useState("");
     const part = (format: string) => {
         setProblem("");
         const capture = recording!.captures[0], base = capture.name.replace(/(\.(blg|csv|tsv|zst))+$/i, "");
@@ -203,13 +204,20 @@ export function Save({ live, recording, lines, paths, machine, seconds, range }:
         <div class="save">
             <span>{t("Save what is shown:")}</span>
             <button onClick={() => (recording ? part("csv") : sheet())}>CSV</button>
-            <button disabled={!recording} title={recording ? "" : t("A .blg needs raw values, which only captures have: record a set instead.")} onClick={() => part("blg")}>BLG</button>
+            <button disabled={!recording && !recorded} title={recording || recorded ? "" : t("A .blg needs raw values, which only captures have: record a set instead.")}
+                aria-expanded={recording ? undefined : blg} onClick={() => (recording ? part("blg") : setBlg(!blg))}>BLG</button>
             <button onClick={() => { void picture(lines).then((content) => content && save(`${machine}.png`, content)); }}>PNG</button>
             <button aria-expanded={set} onClick={() => setSet(!set)}>{t("Set of logman…")}</button>
             {problem && <p class="problem">{told(problem)}</p>}
+            {blg && recorded && range && <Command about={t("This writes the raw values of the set “base” from this range of time. Run it on the machine.")} text={partCommand(paths, ...range)} />}
             {set && <NewSet paths={paths} seconds={seconds} />}
         </div>
     );
+}
+
+/** Shows a command that a user with the rights for it may run. */
+function Command({ about, text }: { about: string; text: string }) {
+    return <div class="set"><p>{about}</p><pre tabIndex={0}>{text}</pre><button onClick={() => void navigator.clipboard?.writeText(`${text}\n`)}>{t("Copy")}</button></div>;
 }
 
 /** Shows the commands that make and start a set. The page does not run them, because it has the

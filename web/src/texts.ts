@@ -128,6 +128,7 @@ const TEXTS = {
     "Change": ["Änderung", "Изменение"],
     "Save what is shown:": ["Gezeigtes speichern:", "Сохранить показанное:"],
     "A .blg needs raw values, which only captures have: record a set instead.": ["Eine .blg hat Rohwerte, die nur Aufzeichnungen haben: zeichnen Sie einen Satz auf.", "В .blg исходные значения, они есть только в записях: запишите набор."],
+    "This writes the raw values of the set “base” from this range of time. Run it on the machine.": ["Das schreibt die Rohwerte des Satzes „base“ aus diesem Zeitraum. Führen Sie es auf dem Rechner aus.", "Это записывает исходные значения набора «base» за этот промежуток. Выполните на машине."],
     "Set of logman…": ["Satz für logman…", "Набор logman…"],
     "These commands create and start a set that records these counters. Run them on the machine; the page itself starts nothing there.": ["Diese Befehle legen einen Satz an, der diese Zähler aufzeichnet, und starten ihn. Führen Sie sie auf dem Rechner aus; die Seite selbst startet dort nichts.", "Эти команды создают и запускают набор, который записывает эти счётчики. Выполните их на машине: сама страница там ничего не запускает."],
     "Seconds between samples": ["Sekunden zwischen Messungen", "Секунд между замерами"],
