@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 enum {
-    /* bytes of a capture that are read to find its first time; more if its first sample is long.
-     * The C library keeps memory of less than 128 KiB for the next file */
+    /* bytes of a capture that are read to find its first time: twice as many until it is there */
     HEAD_BYTES = 64 << 10,
     LONG_HEAD_BYTES = 1 << 20,
     INPUT_BYTES = 16 << 10, /* bytes of a compressed file that are read at once */
@@ -190,36 +189,55 @@ static int open_capture(const char *path, struct stat *st, struct buffer *why)
 
 struct heads {
     char packed[INPUT_BYTES], bytes[LONG_HEAD_BYTES];
+    size_t got; /* bytes of the present file */
+    bool is_packed;
+    uint64_t at; /* bytes that were read of its compressed form */
+    ZSTD_inBuffer input;
     ZSTD_DCtx *context; /* NULL: not needed yet */
 };
 
-/* Reads the beginning of the capture in a file. The checksum of a frame is compared only when the
- * file is opened. */
-static size_t read_head(int fd, struct heads *heads, size_t size)
+/* Decompresses more of the beginning of a file, up to `size` bytes. The checksum of a frame is
+ * compared only when the file is opened. */
+static void read_packed_head(int fd, struct heads *heads, size_t size)
 {
-    char *bytes = heads->bytes, *packed = heads->packed;
-    size_t got = read_at(fd, bytes, 4, 0);
-    if (!zst_matches((const unsigned char *)bytes, got))
-        return read_at(fd, bytes, size, 0);
     const struct zst_library *library = zst_library();
     if (library && !heads->context)
         heads->context = library->createDCtx();
     if (!heads->context)
-        return 0;
-    library->DCtx_reset(heads->context, ZSTD_reset_session_only);
-    ZSTD_inBuffer input = {packed, 0, 0};
-    ZSTD_outBuffer output = {bytes, size, 0};
-    size_t more = 1, at = 0;
+        return;
+    if (!heads->at)
+        library->DCtx_reset(heads->context, ZSTD_reset_session_only);
+    ZSTD_outBuffer output = {heads->bytes, size, heads->got};
+    size_t more = 1;
     while (more && !library->isError(more) && output.pos < output.size) {
-        if (input.pos == input.size) {
-            input = (ZSTD_inBuffer){packed, read_at(fd, packed, INPUT_BYTES, at), 0};
-            at += input.size;
+        if (heads->input.pos == heads->input.size) {
+            size_t count = read_at(fd, heads->packed, INPUT_BYTES, heads->at);
+            heads->input = (ZSTD_inBuffer){heads->packed, count, 0};
+            heads->at += count;
         }
-        if (!input.size)
+        if (!heads->input.size)
             break;
-        more = library->decompressStream(heads->context, &output, &input);
+        more = library->decompressStream(heads->context, &output, &heads->input);
     }
-    return output.pos;
+    heads->got = output.pos;
+}
+
+/* Reads more of the beginning of the capture in a file, up to `size` bytes. False: there is no
+ * more. */
+static bool read_head(int fd, struct heads *heads, size_t size)
+{
+    size_t before = heads->got;
+    if (!before) {
+        heads->at = 0;
+        heads->input = (ZSTD_inBuffer){0};
+        heads->is_packed =
+            zst_matches((const unsigned char *)heads->bytes, read_at(fd, heads->bytes, 4, 0));
+    }
+    if (heads->is_packed)
+        read_packed_head(fd, heads, size);
+    else
+        heads->got += read_at(fd, heads->bytes + before, size - before, before);
+    return heads->got > before;
 }
 
 static void keep_facts(struct log *log, const struct file *file)
@@ -254,11 +272,12 @@ static bool find_first(struct log *log, const char *path, int fd, struct heads *
         .stream = {.fd = -1, .pipe = -1},
           .blind = true, .glance = true
     };
-    for (size_t size = HEAD_BYTES; size; size = size == HEAD_BYTES ? LONG_HEAD_BYTES : 0) {
-        size_t got = read_head(fd, heads, size);
+    heads->got = 0;
+    for (size_t size = HEAD_BYTES; size <= LONG_HEAD_BYTES && read_head(fd, heads, size);
+         size *= 2) {
         *file = blind;
-        if (got &&
-            read_first(log, file, stream_open_bytes(&file->stream, heads->bytes, got, path), why))
+        LSTATUS opened = stream_open_bytes(&file->stream, heads->bytes, heads->got, path);
+        if (read_first(log, file, opened, why))
             return true;
         file_done(file);
     }
