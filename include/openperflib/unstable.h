@@ -125,6 +125,10 @@ bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
  * libzstd. Returns 0, a status of PDH or of the system; opl_capture_problem has the text. */
 uint32_t opl_capture_compress(const char *from, const char *to);
 
+/* Stores the folder of the captures that the name of a set of logman stands for, and whether they
+ * are this user's own or the system's. False: it is not the name of a set, or there are none. */
+bool opl_captures_folder(const char *name, char *ret, size_t capacity, bool *ret_own);
+
 /* ---- beside build.h ---- */
 /* For programs that write other programs' objects, for example those of a simulated machine. These
  * functions add UniqueIDs, parents, values whose size is known only at run time, and multi timers.

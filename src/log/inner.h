@@ -220,6 +220,9 @@ extern const struct format format_binary, format_text;
 /* ---- set.c: the captures of a set of logman ---- */
 struct log_set {
     char *name;
+    bool own;         /* it is this user's, not the system's */
+    bool made;        /* there is a file of the set, so it does not stand for another one */
+    char *denied;     /* a folder of captures that may not be read; NULL: none */
     struct set_file { /* an entry; the file itself is at the same position in log->files */
         char *path;
         LONGLONG first; /* time of its first sample: the files are in this order */

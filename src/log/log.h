@@ -144,6 +144,9 @@ PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer
 /* Opens a capture from a copy of `bytes`, without a file. */
 PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
                           struct buffer *problem);
+/* Finds the folder of the captures that the name of a set stands for, and whether they are this
+ * user's own or the system's. False: it is no such name, or there are no captures. */
+bool log_captures_folder(const char *name, char *ret, size_t capacity, bool *ret_own);
 void log_close(struct log *log); /* does nothing if `log` is NULL */
 
 /* The results of the next functions are valid until log_close. If other counters were appended to

@@ -92,6 +92,8 @@ static bool list_folder(struct log_set *set, const char *folder, const char *con
 {
     DIR *directory = opendir(folder);
     bool good = true;
+    if (!directory && errno == EACCES && !set->denied)
+        set->denied = strdup(folder);
     for (struct dirent *entry; directory && good && (entry = readdir(directory));) {
         bool own = !begins;
         for (size_t i = 0; begins && begins[i]; i++)
@@ -155,6 +157,22 @@ static bool list_captures(struct log_set *set, bool user, const char *name)
     return folder && list_folder(set, folder, NULL) && list_elsewhere(set, user, name);
 }
 
+/* Lists the captures of this user's set, or if the user has no set of that name and no captures of
+ * one, those of the system's. Root's sets are those of the system, as for logman. */
+static bool find_captures(struct log_set *set, const char *name)
+{
+    FREE_AUTO char *file = NULL;
+    set->own = geteuid() != 0;
+    if (!list_captures(set, set->own, name))
+        return false;
+    file = set_path(set->own, name, PLACE_SET);
+    set->made = file && access(file, F_OK) == 0;
+    if (set->count || set->made)
+        return true;
+    set->own = !set->own;
+    return list_captures(set, set->own, name);
+}
+
 static bool is_set(const char *name)
 {
     FREE_AUTO char *own = set_path(true, name, PLACE_SET),
@@ -168,6 +186,19 @@ bool captures_are_meant(const char *name)
 {
     return *name && *name != '.' && strcmp(name, "-") != 0 && !strchr(name, '/') &&
            access(name, F_OK) != 0 && errno == ENOENT && is_set(name);
+}
+
+bool log_captures_folder(const char *name, char *ret, size_t capacity, bool *ret_own)
+{
+    struct log_set *set = captures_are_meant(name) ? calloc(1, sizeof *set) : NULL;
+    bool found = set && find_captures(set, name) && set->count;
+    if (found) {
+        const char *path = set->files[0].path;
+        snprintf(ret, capacity, "%.*s", (int)(strrchr(path, '/') - path), path);
+        *ret_own = set->own;
+    }
+    captures_free(set);
+    return found;
 }
 
 /* ---- the beginning of each file ---- */
@@ -348,21 +379,37 @@ static PDH_STATUS peek_all(struct log *log)
     return 0;
 }
 
+/* Returns the status of a set without samples. Adds the reason to `problem`, unless it is NULL. */
+static PDH_STATUS explain_nothing(const struct log_set *set, struct buffer *problem)
+{
+    BUFFER_AUTO unused = {0};
+    FREE_AUTO char *system = set_path(false, set->name, PLACE_CAPTURES);
+    struct buffer *out = problem ? problem : &unused;
+    losses_print(&set->skipped, out);
+    buffer_printf(out, "%s%s: ", out->len ? "\n" : "", set->name);
+    if (set->denied) {
+        buffer_printf(out, "the captures in %s cannot be read: access denied", set->denied);
+        if (system && strcmp(set->denied, system) == 0)
+            buffer_add_text(out, "; only root and the members of the group openperflib may read "
+                                 "the system's captures");
+        return (PDH_STATUS)PDH_ACCESS_DENIED;
+    }
+    if (set->skipped.any)
+        buffer_add_text(out, "none of its captures can be read");
+    else
+        buffer_printf(out, "nothing was recorded%s: start it with `logman start %s`",
+                      set->own && set->made ? " by this user's set" : "", set->name);
+    return (PDH_STATUS)PDH_NO_DATA;
+}
+
 PDH_STATUS captures_open(const char *name, struct log **ret, struct buffer *problem)
 {
     struct log *log = calloc(1, sizeof *log);
     struct log_set *set = log ? log->set = calloc(1, sizeof *set) : NULL;
-    bool good = set && (set->name = strdup(name)) && list_captures(set, true, name) &&
-                (set->count || list_captures(set, false, name));
+    bool good = set && (set->name = strdup(name)) && find_captures(set, name);
     PDH_STATUS status = good ? peek_all(log) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (!status && !set->count) {
-        status = (PDH_STATUS)PDH_NO_DATA;
-        if (problem) {
-            losses_print(&set->skipped, problem);
-            buffer_printf(problem, "%s%s: nothing was recorded: start it with `logman start %s`",
-                          problem->len ? "\n" : "", name, name);
-        }
-    }
+    if (!status && !set->count)
+        status = explain_nothing(set, problem);
     if (!status && !log_make_files(log, set->count))
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (status) {
@@ -383,6 +430,7 @@ void captures_free(struct log_set *set)
         free(set->files[i].path);
     if (set) {
         free(set->files);
+        free(set->denied);
         free(set->name);
     }
     free(set);

@@ -92,14 +92,6 @@ bool pdh_unshown(const char *tool)
     return pdh_lines(tool, opl_capture_unshown());
 }
 
-const char *pdh_nothing_recorded(const char *set)
-{
-    static char text[200];
-    snprintf(text, sizeof text, "nothing was recorded: start it with `logman start %s`",
-             set ? text_seen(set) : "base");
-    return text;
-}
-
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status)
 {
     if (!pdh_remark(tool))

@@ -21,9 +21,6 @@ bool pdh_lines(const char *tool, const char *text);
 /* Reports what PDH's last call found wrong in a capture although it succeeded; false: it found
  * nothing wrong. */
 bool pdh_remark(const char *tool);
-/* Returns the message that the set `set` (NULL: base) has no captures, so that there is nothing to
- * show. Valid until the next call. */
-const char *pdh_nothing_recorded(const char *set);
 /* Reports data of a capture that PDH's last call could not show; false: there is no such data. */
 bool pdh_unshown(const char *tool);
 

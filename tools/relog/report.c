@@ -4,6 +4,8 @@
 
 #include "../view/text.h"
 
+#include <limits.h>
+#include <openperflib/unstable.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,9 +30,14 @@ void report_input(const struct relog *opts, const struct input_log *source)
     if (!report_wanted(opts))
         return;
     printf("\nInput\n----------------\nFile(s):\n");
-    for (size_t i = 0; i < opts->inputs.count; i++)
-        printf("     %s (%s)\n", text_seen(opts->inputs.texts[i]),
-               opts->flows ? "a pipe" : source_kind(opts->inputs.texts[i]));
+    for (size_t i = 0; i < opts->inputs.count; i++) {
+        const char *name = opts->inputs.texts[i];
+        char folder[PATH_MAX];
+        bool own;
+        printf("     %s (%s)\n", text_seen(name), opts->flows ? "a pipe" : source_kind(name));
+        if (!opts->flows && opl_captures_folder(name, folder, sizeof folder, &own))
+            printf("     the captures in %s\n", text_seen(folder));
+    }
     putchar('\n');
     if (!opts->flows) {
         print_span(source->extent.StartTime, source->extent.EndTime, source->extent.SampleCount);

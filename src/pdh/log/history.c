@@ -100,6 +100,11 @@ const char *opl_history_lost(opl_history *history)
     return history->lost.len ? history->lost.data : "";
 }
 
+bool opl_captures_folder(const char *name, char *ret, size_t capacity, bool *ret_own)
+{
+    return log_captures_folder(name, ret, capacity, ret_own);
+}
+
 /* ---- values ---- */
 
 static bool is_good(const PDH_RAW_COUNTER *raw)

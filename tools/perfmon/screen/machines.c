@@ -6,7 +6,10 @@
 
 #include "../../common/pdh-message.h"
 
+#include <limits.h>
 #include <math.h>
+#include <openperflib/unstable.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { NAME = 24, SHARE = 8 };
@@ -22,6 +25,9 @@ bool machine_begin(struct machine *machine, struct model *model, const char *nam
         return false;
     *machine = (struct machine){
         .source = (size_t)source, .name = name, .files = files, .at = options->at != 0};
+    char folder[PATH_MAX];
+    machine->own = options->at &&
+                   opl_captures_folder(files, folder, sizeof folder, &machine->own) && machine->own;
     if (!views)
         return true;
     machine->overview = overview_new(model, machine->source);
@@ -50,7 +56,11 @@ void machine_end(struct machine *machine)
 
 const char *machine_title(const struct machine *machine)
 {
-    static char host[256];
+    static char host[256], own[256];
+    if (machine->own) {
+        snprintf(own, sizeof own, local("%s (yours)"), machine->files);
+        return own;
+    }
     if (machine->files || machine->name)
         return machine->name ? machine->name : machine->files;
     if (!*host)

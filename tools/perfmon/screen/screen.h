@@ -191,6 +191,7 @@ struct machine {
     size_t source;
     const char *name, *files; /* machine and capture files; NULL: this machine, live */
     bool at;                  /* `files` is a set that is shown at one time */
+    bool own;                 /* the set is this user's, not the system's */
     struct overview *overview;
     struct processes *processes;
     struct tree *tree;     /* NULL until the tree is first shown */
