@@ -201,7 +201,7 @@ void set_print_status(const struct set *set, bool user)
     char text[64];
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&began, &parts));
     printf("\n");
-    print_value("Running since:", text);
+    print_value("Running since:", since ? text : "a moment ago: it takes its first sample");
     print_value("Process:", pid);
     print_value("Samples:", samples);
     print_value("Lost samples:", lost && strcmp(lost, "0") != 0 ? lost : NULL);

@@ -117,10 +117,11 @@ static bool has_value(struct source *source)
     return false;
 }
 
-void sources_note(struct active *active)
+void sources_note(struct active *active, bool all)
 {
     for (size_t i = 0; i < active->count; i++)
-        active->sources[i].seen = active->sources[i].seen || has_value(&active->sources[i]);
+        if (all || !active->sources[i].seen)
+            active->sources[i].seen = has_value(&active->sources[i]);
 }
 
 void sources_explain(struct active *active)
