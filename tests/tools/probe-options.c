@@ -6,15 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ALPHA = 1, VALUE, MAYBE, WHOLE, SECONDS };
+enum { ALPHA = 1, VALUE, MAYBE, OTHER };
 
 /* clang-format off */
 static const struct option_row rows[] = {
     {'a', "alpha", NULL, ALPHA, "A.", NULL, false},
     {'v', "value", "TEXT", VALUE, "V.", "one two", false},
     {'m', "maybe", "[TEXT]", MAYBE, "M.", NULL, false},
-    {'n', "number", "N", WHOLE, "N.", NULL, true},
-    {'s', "seconds", "N", SECONDS, "S.", NULL, true},
+    {0},
+};
+
+struct probe {
+    int64_t whole;
+    bool flag;
+    const char *text;
+    double seconds;
+};
+static const struct option_row set_rows[] = {
+    {'a', "alpha", NULL, 0, "A.", NULL, false, .sets = OPTION_FLAG(struct probe, flag)},
+    {'v', "value", "TEXT", 0, "V.", NULL, false, .sets = OPTION_TEXT(struct probe, text)},
+    {'m', "maybe", "[TEXT]", OTHER, "M.", NULL, false},
+    {'n', "number", "N", 0, "N.", NULL, false, .sets = OPTION_WHOLE(struct probe, whole, -5, 1000000000000)},
+    {'s', "seconds", "N", 0, "S.", NULL, false, .sets = OPTION_SECONDS(struct probe, seconds, 0.5, 60)},
     {0},
 };
 /* clang-format on */
@@ -26,32 +39,26 @@ static const struct tool commands[] = {
 
 static const struct tool plain = {
     .name = "probe", .summary = "Probes.", .usage = "[OPTION]... [WORD]...", .rows = rows};
+static const struct tool setting = {
+    .name = "probe", .summary = "Probes.", .usage = "[OPTION]... [WORD]...", .rows = set_rows};
 static const struct tool with_commands = {
     .name = "probe", .summary = "Probes.", .usage = "COMMAND [OPTION]...", .commands = commands};
 
-/* Prints the variables that options_set has set, and the number of arguments (words, and options
- * without a variable) that set none. */
+/* Prints the members that options_set has set, and the number of arguments (words, and options
+ * whose row names no member) that set none. */
 static int print_set(int argc, char **argv)
 {
     struct options options;
-    bool flag = false;
-    const char *text = "-";
-    int64_t whole = 0;
-    double seconds = 0;
-    const struct option_target targets[] = {
-        [ALPHA] = OPTION_FLAG(flag),
-        [VALUE] = OPTION_TEXT(text),
-        [WHOLE] = OPTION_WHOLE(whole, -5, 1000000000000),
-        [SECONDS] = OPTION_SECONDS(seconds, 0.5, 60),
-    };
-    int others = 0, id = options_begin(&options, &plain, argc, argv);
-    while (id > 0 && (id = options_next(&options)) > 0) {
-        int code = options_set(&options, id, OPTION_TARGETS(targets));
-        others += code == OPTION_OTHER;
-        if (code > 0)
-            return code;
+    struct probe probe = {.text = "-"};
+    int code = 0, others = 0, id = options_begin(&options, &setting, argc, argv);
+    while (id > 0 && !code && (id = options_next(&options)) > 0) {
+        others += id != OPTION_SET;
+        code = id == OPTION_SET ? options_set(&options, &probe) : 0;
     }
-    printf("%d %s %" PRId64 " %g, %d others\n", flag, text, whole, seconds, others);
+    if (code)
+        return code;
+    printf("%d %s %" PRId64 " %g, %d others\n", probe.flag, probe.text, probe.whole, probe.seconds,
+           others);
     return id < 0 ? options_status(id) : 0;
 }
 

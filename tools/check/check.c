@@ -6,31 +6,14 @@
  */
 #include "check.h"
 
-#include "../common/options.h"
-
 #include <stdlib.h>
 #include <string.h>
-
-enum { INI = 1, SERVICE, OPEN, COLLECT, CLOSE, JSON, QUIET };
-
-/* clang-format off */
-static const struct option_row rows[] = {
-    {'i', "ini", "FILE", INI, "The ini file to register the library with. Default: the one in the library's folder.", "@ini", 0},
-    {'s', "service", "NAME", SERVICE, "Check the library as this registered service, instead of registering it.", "@services", 0},
-    {0, "open", "NAME", OPEN, "The library's open function. Default: the registered one, or Open.", NULL, 0},
-    {0, "collect", "NAME", COLLECT, "The library's collect function. Default: the registered one, or Collect.", NULL, 0},
-    {0, "close", "NAME", CLOSE, "The library's close function. Default: the registered one, or Close.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print the findings as JSON.", NULL, 0},
-    {'q', "quiet", NULL, QUIET, "Print the findings only, without times and summary.", NULL, 0},
-    {0},
-};
-/* clang-format on */
 
 static const struct tool tool = {
     .name = "openperflib-check",
     .summary = "Check a provider's library: its answers, its speed, and what it leaves behind.",
     .usage = "[OPTION]... LIBRARY",
-    .rows = rows,
+    .rows = check_rows,
     .more =
         "The library is registered in a temporary registry, by its ini file or its\n"
         "DllRegisterServer, and loaded into a separate process, with the sanitizer that it was\n"
@@ -49,17 +32,8 @@ static const struct tool tool = {
 
 static int take_option(struct wanted *wanted, const struct options *options, int id)
 {
-    const struct option_target targets[] = {
-        [INI] = OPTION_TEXT(wanted->ini),
-        [SERVICE] = OPTION_TEXT(wanted->service),
-        [OPEN] = OPTION_TEXT(wanted->procedures[0]),
-        [COLLECT] = OPTION_TEXT(wanted->procedures[1]),
-        [CLOSE] = OPTION_TEXT(wanted->procedures[2]),
-        [JSON] = OPTION_FLAG(wanted->json),
-        [QUIET] = OPTION_FLAG(wanted->quiet),
-    };
-    if (options_set(options, id, OPTION_TARGETS(targets)) != OPTION_OTHER)
-        return 0;
+    if (id == OPTION_SET)
+        return options_set(options, wanted);
     if (wanted->library)
         return options_complain(options, "only one library can be checked at a time; remove %s",
                                 options->value);

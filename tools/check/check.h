@@ -9,6 +9,7 @@
 #include "../common/service.h"
 #include "../common/status.h"
 #include "../view/view.h"
+#include "option-rows.h"
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -76,10 +77,6 @@ struct registration {
     bool has_names; /* the registry has names for the library's title indices */
 };
 /* The command line's options; NULL: not given. */
-struct wanted {
-    const char *library, *ini, *service, *procedures[3];
-    bool json, quiet;
-};
 /* Registers the library in a temporary registry by its ini file (given or found in its folder),
  * or uses its existing registration. False: the reason is on stderr, *ret_code is the exit code.
  * Findings about the ini file go into the report. */

@@ -112,7 +112,8 @@ static int accept_row(struct options *options, const struct option_row *row)
         options_print_table(options->tool);
         return OPTION_SHOWN;
     default:
-        return row->id;
+        options->row = row;
+        return row->id ? row->id : OPTION_SET;
     }
 }
 
@@ -280,29 +281,31 @@ bool options_number(const char *text, int64_t least, int64_t most, int64_t *ret)
     return true;
 }
 
-static bool set_seconds(const char *text, const struct option_target *to)
+static bool set_seconds(const char *text, double least, double most, double *ret)
 {
     char *end;
-    *to->seconds = strtod(text, &end);
-    return end != text && !*end && *to->seconds >= to->least && *to->seconds <= to->most;
+    *ret = strtod(text, &end);
+    return end != text && !*end && *ret >= least && *ret <= most;
 }
 
-int options_set(const struct options *options, int id, const struct option_target *targets,
-                size_t count)
+int options_set(const struct options *options, void *structure)
 {
-    const struct option_target none = {0}, *to = (size_t)id < count ? &targets[id] : &none;
-    if (to->flag)
-        *to->flag = true;
-    else if (to->text)
-        *to->text = options->value;
-    else if (!to->whole && !to->seconds)
-        return OPTION_OTHER;
-    else if (to->seconds ? !set_seconds(options->value, to)
-                         : !options_number(options->value, (int64_t)to->least, (int64_t)to->most,
-                                           to->whole))
-        return options_complain(options, "%s: not a number%s from %.15g to %.15g", options->value,
-                                to->seconds ? " of seconds" : "", to->least, to->most);
-    return 0;
+    const struct option_variable *sets = &options->row->sets;
+    void *member = (char *)structure + sets->offset;
+    bool good = true;
+    if (sets->kind == OPTION_IS_FLAG)
+        *(bool *)member = true;
+    else if (sets->kind == OPTION_IS_TEXT)
+        *(const char **)member = options->value;
+    else if (sets->kind == OPTION_IS_WHOLE)
+        good = options_number(options->value, (int64_t)sets->least, (int64_t)sets->most, member);
+    else
+        good = set_seconds(options->value, sets->least, sets->most, member);
+    return good
+               ? 0
+               : options_complain(options, "%s: not a number%s from %.15g to %.15g", options->value,
+                                  sets->kind == OPTION_IS_SECONDS ? " of seconds" : "", sets->least,
+                                  sets->most);
 }
 
 int options_status(int id)

@@ -2,7 +2,10 @@
 /*
  * One table per tool: parsing, --help, completions and the manual page's option list come from it.
  *
+ *     struct pcview { const char *save; ... };
  *     static const struct option_row rows[] = {
+ *         {'o', "save", "FILE", 0, "Write the unchanged block to FILE.", "@files", 0,
+ *          .sets = OPTION_TEXT(struct pcview, save)},
  *         {'b', "block", "FILE", BLOCK, "Read a saved block instead of asking the system."},
  *         {0}
  *     };
@@ -11,9 +14,16 @@
  *     struct options options;
  *     int id = options_begin(&options, &tool, argc, argv);
  *     while (id > 0 && (id = options_next(&options)) > 0)
- *         switch (id) { case BLOCK: path = options.value; break; case OPTION_ARGUMENT: ... }
+ *         switch (id) {
+ *         case OPTION_SET: wrong = options_set(&options, &pcview); break;
+ *         case BLOCK: ... options.value ...
+ *         case OPTION_ARGUMENT: ...
+ *         }
  *     if (id < 0)
  *         return options_status(id);
+ *
+ * The rows stand next to the structure that they set, in option-rows.h if the tool has several
+ * files: an option is written there and where it is used, and nowhere else.
  *
  * Every tool has --help (also /?), -V/--version and the hidden --print-options for the build.
  */
@@ -24,13 +34,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The member of the tool's structure that an option sets. */
+struct option_variable {
+    enum {
+        OPTION_NO_VARIABLE,
+        OPTION_IS_FLAG,
+        OPTION_IS_TEXT,
+        OPTION_IS_WHOLE,
+        OPTION_IS_SECONDS
+    } kind;
+    size_t offset;
+    double least, most; /* limits of a number */
+};
+/* The offset of the member, which must have this type. */
+#define OPTION_OFFSET(structure, member, type)                                                     \
+    (offsetof(structure, member) + 0 * sizeof((type *)0 - &((structure *)0)->member))
+#define OPTION_FLAG(structure, member)                                                             \
+    {                                                                                              \
+        OPTION_IS_FLAG, OPTION_OFFSET(structure, member, bool), 0, 0                               \
+    }
+#define OPTION_TEXT(structure, member)                                                             \
+    {                                                                                              \
+        OPTION_IS_TEXT, OPTION_OFFSET(structure, member, const char *), 0, 0                       \
+    }
+#define OPTION_WHOLE(structure, member, least, most)                                               \
+    {                                                                                              \
+        OPTION_IS_WHOLE, OPTION_OFFSET(structure, member, int64_t), least, most                    \
+    }
+#define OPTION_SECONDS(structure, member, least, most)                                             \
+    {                                                                                              \
+        OPTION_IS_SECONDS, OPTION_OFFSET(structure, member, double), least, most                   \
+    }
+
 struct option_row {
     char letter;      /* 0: none */
     const char *name; /* NULL: no long name, and `letter` is not 0 */
     /* the argument's name in --help: "FILE"; "[SECONDS]": may be omitted, and follows only after
      * '='; NULL: no argument */
     const char *argument;
-    int id;           /* the program's number for the option: above 0, not OPTION_ARGUMENT */
+    int id;           /* the program's number for the option: below OPTION_ARGUMENT; 0: `sets` */
     const char *help; /* one or more sentences; wrapped by --help */
     const char
         *complete; /* completes the argument: "@files", "@ini", "@services", "a b", or NULL */
@@ -39,6 +81,7 @@ struct option_row {
     /* "--" before the letter or the word, or "--no-" before the name, cancels the option:
      * OPTION_BACK is then added to the id */
     bool can_be_taken_back;
+    struct option_variable sets;
 };
 
 /* A tool, or one of its commands ("query" of reg). */
@@ -57,7 +100,8 @@ struct tool {
     bool without_command; /* the tool has a meaning of its own if the first word is no command */
 };
 
-enum { OPTION_ARGUMENT = 1000 }; /* id of a plain word, which is in .value */
+/* ids of a plain word, which is in .value, and of an option whose row has `sets` */
+enum { OPTION_ARGUMENT = 1000, OPTION_SET };
 enum { OPTION_BACK = 10000 };
 enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
 /* exit codes of every tool that does not have Windows' exit codes */
@@ -68,7 +112,8 @@ struct options {
     const struct tool *command; /* NULL until a command is chosen */
     char **argv;
     int argc, at;
-    const char *cluster; /* the letters of "-abc" that were not returned yet */
+    const struct option_row *row; /* the row of the option just returned */
+    const char *cluster;          /* the letters of "-abc" that were not returned yet */
     const char *value;   /* value of the option or word just returned; NULL: none was given */
     const char *spelled; /* the option as the user wrote it, for messages */
     bool args_only;      /* "--" was seen */
@@ -82,26 +127,9 @@ int options_begin(struct options *options, const struct tool *tool, int argc, ch
 int options_next(struct options *options);
 /* Parses a whole number from `least` to `most`; false: the text is no such number. */
 bool options_number(const char *text, int64_t least, int64_t most, int64_t *ret);
-/* The variable that an option sets: the member that is not NULL. */
-struct option_target {
-    bool *flag;
-    const char **text;
-    int64_t *whole;
-    double *seconds;
-    double least, most; /* limits of `whole` and `seconds` */
-};
-/* clang-format off */
-#define OPTION_FLAG(variable)    {.flag = &(variable)}
-#define OPTION_TEXT(variable)    {.text = &(variable)}
-#define OPTION_WHOLE(variable, from, to)   {.whole = &(variable), .least = from, .most = to}
-#define OPTION_SECONDS(variable, from, to) {.seconds = &(variable), .least = from, .most = to}
-#define OPTION_TARGETS(rows) rows, sizeof(rows) / sizeof *(rows)
-/* clang-format on */
-enum { OPTION_OTHER = -1 };
-/* Sets the variable of the option that options_next returned; `targets` are indexed by the options'
- * ids. Returns 0; EXIT_USAGE after a message; OPTION_OTHER: the table has no variable for `id`. */
-int options_set(const struct options *options, int id, const struct option_target *targets,
-                size_t count);
+/* After OPTION_SET: sets the member of the tool's structure that the row names. Returns 0, or
+ * EXIT_USAGE after a message. */
+int options_set(const struct options *options, void *structure);
 /* Returns the exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */
 int options_status(int id);
 /* Prints "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */

@@ -13,72 +13,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum {
-    CHECK = 1,
-    DRY_RUN,
-    JSON,
-    QUIET,
-    USER,
-    REMOVE,
-    CODEPAGE,
-    LIBRARY,
-    OPEN,
-    COLLECT,
-    CLOSE,
-    COUNTERS,
-    HELPS,
-    NAMES,
-    /* the commands; without one, ini files are loaded */
-    ENABLE,
-    DISABLE,
-    QUERY,
-    LANGUAGE,
-    REGISTER,
-    UNREGISTER,
-    TRUST,
-    SAVE,
-    RESTORE,
-    DOCTOR,
-    DROP_INS,
-    REFUSED
-};
-
-/* clang-format off */
-static const struct option_row rows[] = {
-    {'c', "check", NULL, CHECK, "Check the ini and symbol files only: warnings are errors, nothing is written.", NULL, 0},
-    {'n', "dry-run", NULL, DRY_RUN, "Show what would be written: the numbers, and the texts of each language.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print one JSON document; the output of a library then goes to standard error.", NULL, 0},
-    {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
-    {'u', "user", NULL, USER, "Use the user's own layer of the registry: this needs no special rights, but only the user's programs see it.", NULL, 0},
-    {0, "codepage", "N", CODEPAGE,
-     "The code page of ini files that are neither UTF-16 nor UTF-8. Default: that of each text's language.",
-     "1252 1251 1250 1253 1254 1257 932 936 949 950 65001", 0},
-    {0, "library", "LIB", LIBRARY, "Also register LIB as the provider's library, in the same step; creates the service if needed.", "@files", 0},
-    {0, "open", "NAME", OPEN, "With --library: the name of the open function. Default: Open.", NULL, 0},
-    {0, "collect", "NAME", COLLECT, "With --library: the name of the collect function. Default: Collect.", NULL, 0},
-    {0, "close", "NAME", CLOSE, "With --library: the name of the close function. Default: Close.", NULL, 0},
-    {'e', "enable", "SERVICE", ENABLE, "Enable the service's provider, and end its quarantine.", "@services", 0},
-    {'d', "disable", "SERVICE", DISABLE, "Disable the service's provider: it is not queried any more.", "@services", 0},
-    {'q', "query", "[SERVICE]", QUERY, "Show the indices in use and every service with counters, or only SERVICE.", NULL, 0},
-    {'l', "language", "ID", LANGUAGE,
-     "Install a language, such as 007: every index gets its text in this language, else its English text.", "004 007 00A 00C 010 011 019 404 416 804 816", 0},
-    {0, "remove", NULL, REMOVE, "With --language: remove the language and its texts.", NULL, 0},
-    {0, "register", "LIB", REGISTER, "Call a library's DllRegisterServer, in a separate process.", "@files", 0},
-    {0, "unregister", "LIB", UNREGISTER, "Call a library's DllUnregisterServer, in a separate process.", "@files", 0},
-    {0, "names", NULL, NAMES, "Print the services' names only, for completions.", NULL, true},
-    {'S', "save", "FILE", SAVE, "Save all names, numbers and settings in the format of Windows' PerfStringBackup.INI.", "@files", 0},
-    {'R', "restore", "[FILE]", RESTORE, "Restore a file of --save in one step; without FILE, rebuild all from the ini files that were loaded.", "@files", 0},
-    {'T', "trust", "SERVICE", TRUST, "Trust the service's library file as it is now; a changed file runs in a helper process.", "@services", 0},
-    {0, "doctor", NULL, DOCTOR, "Find, explain and repair damaged registrations; also \"lodctr doctor\".", NULL, 0},
-    {0, "drop-ins", "[FOLDER]", DROP_INS,
-     "Register the providers whose packages put ini files into FOLDER, renew changed ones, unregister removed ones. Default: " OPL_DROP_INS ".", "@files", 0},
-    {'C', "base-names", "FILE", COUNTERS, "With --language: replace base names by those of a file like perfc009.dat.", "@files", 0},
-    {'H', "base-helps", "FILE", HELPS, "With --language: replace base explanations by those of a file like perfh009.dat.", "@files", 0},
-    {'M', NULL, "MANIFEST", REFUSED, "Install a manifest.", NULL, true},
-    {0},
-};
-/* clang-format on */
-
 static const char more[] =
     "FILE is an ini file; its symbol file is in the same folder. Options may be written as\n"
     "on Windows: /E:SERVICE, /D:SERVICE, /Q, /Q:SERVICE, /L:ID, /S:FILE,\n"
@@ -105,7 +39,7 @@ static const struct tool tool = {
              "doctor [--dry-run] [--json] | --drop-ins[=FOLDER] [--dry-run]\n"
              "/S:FILE | /R[:FILE] | [/C:FILE] [/H:FILE] /L:ID\n"
              "--register LIB | --unregister LIB",
-    .rows = rows,
+    .rows = lodctr_rows,
     .more = more,
     .complete_args = "@ini",
 };
@@ -172,13 +106,6 @@ static int take_command(struct lodctr *opts, const struct options *options, int 
 static int take_option(struct lodctr *opts, const struct options *options, int id, int *mode)
 {
     char *word = (char *)options->value;
-    const struct option_target targets[] = {
-        [CHECK] = OPTION_FLAG(opts->check),       [DRY_RUN] = OPTION_FLAG(opts->dry_run),
-        [JSON] = OPTION_FLAG(opts->json),         [QUIET] = OPTION_FLAG(opts->quiet),
-        [USER] = OPTION_FLAG(opts->user),         [REMOVE] = OPTION_FLAG(opts->remove),
-        [LIBRARY] = OPTION_TEXT(opts->library),   [OPEN] = OPTION_TEXT(opts->open),
-        [COLLECT] = OPTION_TEXT(opts->collect),   [CLOSE] = OPTION_TEXT(opts->close),
-        [COUNTERS] = OPTION_TEXT(opts->counters), [HELPS] = OPTION_TEXT(opts->helps)};
     bool first = id == OPTION_ARGUMENT && !*mode && !opts->arg_count;
     if (id == REFUSED)
         return refuse(options);
@@ -192,8 +119,7 @@ static int take_option(struct lodctr *opts, const struct options *options, int i
         return take_code_page(opts, word)
                    ? 0
                    : options_complain(options, "not a code page number: %s", word);
-    int code = options_set(options, id, OPTION_TARGETS(targets));
-    return code == OPTION_OTHER ? take_command(opts, options, id, mode) : code;
+    return id == OPTION_SET ? options_set(options, opts) : take_command(opts, options, id, mode);
 }
 
 static int check_files(const struct lodctr *opts, const struct options *options)

@@ -4,9 +4,9 @@
 #define OPL_TOOLS_LODCTR_H
 
 #include "../common/json.h"
-#include "../common/options.h"
 #include "../common/service.h"
 #include "../common/status.h"
+#include "option-rows.h"
 
 #include <errno.h>
 
@@ -14,18 +14,6 @@
 
 /* openperflib-regsvr32 uses parts of lodctr; its messages begin with its own name. */
 #define TOOL program_invocation_short_name
-
-struct lodctr {
-    const char *subject; /* argument of /E, /D, /L, --register, --unregister */
-    bool refused;        /* OPENPERFLIB_ROOT was refused and is not used; this was reported */
-    bool check, dry_run, json, quiet, user, remove;
-    bool drop_ins; /* the files belong to packages */
-    unsigned code_page;
-    int deadline_ms; /* deadline for loading the library and DllRegisterServer; 0: 10 seconds */
-    const char *library, *open, *collect, *close, *counters, *helps;
-    char *args[4096]; /* ini files, or services after /Q */
-    size_t arg_count;
-};
 
 /* ---- install.c: ini files ---- */
 DWORD install_files(const struct lodctr *opts);

@@ -7,16 +7,16 @@
 
 #include "../common/last-event.h"
 
-enum { UNREGISTER = 1, SILENT, REFUSED };
+enum { UNDO = 1, SILENT, UNKNOWN };
 /* regsvr32's exit codes; 2 would be a failure of COM, which is not used here. */
 enum { DONE = 0, FAIL_ARGUMENTS = 1, FAIL_LOAD = 3, FAIL_ENTRY = 4, FAIL_REGISTER = 5 };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'u', "unregister", NULL, UNREGISTER, "Call DllUnregisterServer, which undoes DllRegisterServer.", NULL, 0},
+    {'u', "unregister", NULL, UNDO, "Call DllUnregisterServer, which undoes DllRegisterServer.", NULL, 0},
     {'s', "silent", NULL, SILENT, "Print errors only.", NULL, 0},
-    {'i', NULL, "[TEXT]", REFUSED, "Call DllInstall.", NULL, true},
-    {'n', NULL, NULL, REFUSED, "Do not call DllRegisterServer.", NULL, true},
+    {'i', NULL, "[TEXT]", UNKNOWN, "Call DllInstall.", NULL, true},
+    {'n', NULL, NULL, UNKNOWN, "Do not call DllRegisterServer.", NULL, true},
     {0},
 };
 /* clang-format on */
@@ -60,10 +60,10 @@ int main(int argc, char **argv)
     int count = 0, first = DONE, id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
         quiet |= id == SILENT;
-        remove |= id == UNREGISTER;
+        remove |= id == UNDO;
         if (id == OPTION_ARGUMENT)
             argv[count++] = (char *)options.value; /* reuses argv, which was parsed up to here */
-        if (id == REFUSED) {
+        if (id == UNKNOWN) {
             options_complain(&options, "%s: calling DllInstall is not supported", options.spelled);
             return FAIL_ARGUMENTS;
         }

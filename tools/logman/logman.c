@@ -26,26 +26,30 @@
 #include <unistd.h>
 
 enum { CREATE = 1, UPDATE, DELETE_, QUERY, START, STOP, RUN, IMPORT, EXPORT };
-enum {
-    NAME = 1,
-    SERVER,
-    CONFIG,
-    YES,
-    OWN,
-    LIST,
-    TABS,
-    XML_FILE,
-    TRACE,
-    AT_ONCE,
-    MANUAL,
-    BEGIN,
-    END
-};
+enum { CONFIG = 1, TRACE, AT_ONCE, MANUAL, BEGIN, END };
 enum { COUNTER = END + 1, COUNTER_FILE, THRESHOLD, INTERVAL, FORMAT, OUTPUT, APPEND, OVERWRITE };
 enum { VERSION = OVERWRITE + 1, MOST, NEW_FILE, SAMPLES, REPEAT, RUN_FOR, COMMAND, RUN_AS };
 enum { LOG_EVENT = RUN_AS + 1, START_SET, TASK, TASK_ARGUMENTS, RETENTION, KEEP_FREE };
 enum { COMMAND_LINES = KEEP_FREE + 1, COMPRESS, HOLD, HYSTERESIS, PAUSE, END_OF_OPTIONS };
 enum { MOST_NUMBER = 1 << 30 };
+
+/* An option that changes a set. It is kept, because the set's name may follow after it. */
+struct change {
+    int id;
+    const char *spelled, *value;
+    int64_t time; /* of -b and -e */
+};
+
+struct logman {
+    const char *name, *xml, *server;
+    bool yes, own, list, tabs, kind_given;
+    enum set_kind kind;
+    int last; /* the last option, if plain words after it may belong to it; else 0 */
+    struct change *changes;
+    size_t count;
+    struct text_list kept;     /* strings from files of options */
+    struct text_list counters; /* the set's new counters, in place of the present ones */
+};
 
 /* clang-format off */
 static const struct option_row set_rows[] = {
@@ -87,21 +91,23 @@ static const struct option_row name_rows[] = {
     {0},
 };
 static const struct option_row query_rows[] = {
-    {'q', "names", NULL, LIST, "Print the names of all sets only.", NULL, 0, NULL},
-    {0, "tabs", NULL, TABS, "Print name, type and status of each set, with a tab between them, for programs.", NULL, 0, NULL},
+    {'q', "names", NULL, 0, "Print the names of all sets only.", NULL, 0, NULL, .sets = OPTION_FLAG(struct logman, list)},
+    {0, "tabs", NULL, 0, "Print name, type and status of each set, with a tab between them, for programs.", NULL, 0, NULL,
+     .sets = OPTION_FLAG(struct logman, tabs)},
     {0, "ets", NULL, TRACE, "", NULL, true, "ets"},
     {0},
 };
 static const struct option_row xml_rows[] = {
-    {0, "xml", "FILE", XML_FILE, "The file.", "@files", 0, "xml"},
+    {0, "xml", "FILE", 0, "The file.", "@files", 0, "xml", .sets = OPTION_TEXT(struct logman, xml)},
     {0},
 };
 static const struct option_row rows[] = {
-    {'n', "name", "NAME", NAME, "The set's name, which may also be written without -n.", "@sets", 0, NULL},
+    {'n', "name", "NAME", 0, "The set's name, which may also be written without -n.", "@sets", 0, NULL, .sets = OPTION_TEXT(struct logman, name)},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {0, "user", NULL, OWN, "Use the sets of this user. Only root needs this option, to use other sets than those of the system.", NULL, 0, NULL},
-    {'s', "server", "MACHINE", SERVER, "Only for query: the machine, which can only be this one.", "localhost", 0, NULL},
-    {'y', "yes", NULL, YES, "Overwrite without confirmation.", NULL, 0, NULL},
+    {0, "user", NULL, 0, "Use the sets of this user. Only root needs this option, to use other sets than those of the system.", NULL, 0, NULL,
+     .sets = OPTION_FLAG(struct logman, own)},
+    {'s', "server", "MACHINE", 0, "Only for query: the machine, which can only be this one.", "localhost", 0, NULL, .sets = OPTION_TEXT(struct logman, server)},
+    {'y', "yes", NULL, 0, "Overwrite without confirmation.", NULL, 0, NULL, .sets = OPTION_FLAG(struct logman, yes)},
     {0},
 };
 
@@ -143,24 +149,6 @@ static const struct tool tool = {
     .commands = commands,
     .more = more,
     .complete_args = "@sets",
-};
-
-/* An option that changes a set. It is kept, because the set's name may follow after it. */
-struct change {
-    int id;
-    const char *spelled, *value;
-    int64_t time; /* of -b and -e */
-};
-
-struct logman {
-    const char *name, *xml, *server;
-    bool yes, own, list, tabs, kind_given;
-    enum set_kind kind;
-    int last; /* the last option, if plain words after it may belong to it; else 0 */
-    struct change *changes;
-    size_t count;
-    struct text_list kept;     /* strings from files of options */
-    struct text_list counters; /* the set's new counters, in place of the present ones */
 };
 
 /* ---- the command line ---- */
@@ -252,11 +240,6 @@ static int take_config(struct logman *opts, const struct options *options, bool 
 
 static int take_option(struct logman *opts, struct options *options, int id, bool nested)
 {
-    const struct option_target targets[] = {
-        [NAME] = OPTION_TEXT(opts->name),   [SERVER] = OPTION_TEXT(opts->server),
-        [YES] = OPTION_FLAG(opts->yes),     [OWN] = OPTION_FLAG(opts->own),
-        [LIST] = OPTION_FLAG(opts->list),   [TABS] = OPTION_FLAG(opts->tabs),
-        [XML_FILE] = OPTION_TEXT(opts->xml)};
     if (id == OPTION_ARGUMENT)
         return take_word(opts, options);
     opts->last = 0;
@@ -266,8 +249,7 @@ static int take_option(struct logman *opts, struct options *options, int id, boo
         return options_complain(options, "-ets is not supported: there are no event traces");
     if (id == AT_ONCE) /* start returns at once anyway */
         return 0;
-    int wrong = options_set(options, id, OPTION_TARGETS(targets));
-    return wrong == OPTION_OTHER ? add_change(opts, options, id) : wrong;
+    return id == OPTION_SET ? options_set(options, opts) : add_change(opts, options, id);
 }
 
 /* Reads all options. Returns 0, an exit code, or OPTION_SHOWN. */

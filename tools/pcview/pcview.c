@@ -21,51 +21,8 @@
 #include <openperflib/load.h>
 #include <winerror.h>
 
-enum {
-    COUNTERS = 1,
-    VALUES,
-    EXPLAIN,
-    HEX,
-    JSON,
-    NAMES,
-    LANGUAGE,
-    BLOCK,
-    SAVE,
-    WATCH,
-    EVENTS,
-    MACHINE,
-    INTERVAL
-};
 enum { EVENTS_SHOWN = 20, EVENTS_MOST = 100000 };
 enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60 };
-
-/* clang-format off */
-static const struct option_row rows[] = {
-    {'c', "counters", NULL, COUNTERS,
-     "Show the counters: indices, size, offset, scale, level, and the parts of the type.", NULL, 0},
-    {'v', "values", NULL, VALUES, "Show the instances and their current values.", NULL, 0},
-    {'e', "explain", NULL, EXPLAIN, "Show what each counter means.", NULL, 0},
-    {'l', "language", "ID", LANGUAGE,
-     "Titles, explanations and units in this language: 009 English (the default), 007 German, 00A "
-     "Spanish, 00C French, 019 Russian.", "007 009 00A 00C 019", 0},
-    {'x', "hex", NULL, HEX, "Show the bytes with their fields.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print one JSON document with everything.", NULL, 0},
-    {'b', "block", "FILE", BLOCK,
-     "Read a saved block instead of querying this system; - is standard input. Given twice, the "
-     "first is the older sample.", "@files", 0},
-    {'m', "machine", "NAME", MACHINE,
-     "Query another machine: a NAME from the registry or the network, " MACHINE_ADDRESSES ".", "localhost", 0},
-    {'s', "server", "NAME", MACHINE, "The same as -m, as typeperf names it.", "localhost", 0},
-    {'o', "save", "FILE", SAVE, "Write the unchanged block to FILE; - is standard output.",
-     "@files", 0},
-    {'w', "watch", "[SECONDS]", WATCH,
-     "Start perfmon, which shows the OBJECT or the machine, with a sample every SECONDS.", NULL, 0},
-    {'i', "interval", "SECONDS", INTERVAL, "With --watch: the same as --watch=SECONDS.", NULL, 0},
-    {0, "events", "[N]", EVENTS, "Show the last N events (default 20): mistakes of providers, and the consequences.", NULL, 0},
-    {0, "names", NULL, NAMES, "Print the objects' names only, for completions.", NULL, true},
-    {0},
-};
-/* clang-format on */
 
 static const char more[] =
     "OBJECT is a name in English or any installed language, or an index; Process(b*)\n"
@@ -89,7 +46,7 @@ static const struct tool tool = {
     .name = "pcview",
     .summary = "Show performance objects: counters, types, instances, values.",
     .usage = "[OPTION]... [OBJECT]...\n[--json] PATH...\n--watch[=SECONDS] [OBJECT]\n--events[=N]",
-    .rows = rows,
+    .rows = pcview_rows,
     .more = more,
     .complete_args = "@objects",
 };
@@ -140,13 +97,8 @@ static int take_block(struct pcview *view, const struct options *options)
 
 static int take_option(struct pcview *view, const struct options *options, int id)
 {
-    const struct option_target targets[] = {
-        [COUNTERS] = OPTION_FLAG(view->counters), [VALUES] = OPTION_FLAG(view->values),
-        [EXPLAIN] = OPTION_FLAG(view->explain),   [HEX] = OPTION_FLAG(view->hex),
-        [JSON] = OPTION_FLAG(view->json),         [NAMES] = OPTION_FLAG(view->names_only),
-        [SAVE] = OPTION_TEXT(view->save),         [MACHINE] = OPTION_TEXT(view->machine)};
-    if (options_set(options, id, OPTION_TARGETS(targets)) != OPTION_OTHER)
-        return EXIT_GOOD;
+    if (id == OPTION_SET)
+        return options_set(options, view);
     if (id == BLOCK)
         return take_block(view, options);
     if (id == OPTION_ARGUMENT && !take_word(view, options->value))

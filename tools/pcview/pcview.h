@@ -3,48 +3,7 @@
 #ifndef OPL_TOOLS_PCVIEW_H
 #define OPL_TOOLS_PCVIEW_H
 
-#include "../common/options.h"
-#include "../view/view.h"
-
-enum { WANTED_INDICES = 32, MAX_WANTED = 64, SAMPLE_MILLISECONDS = 250 };
-
-/* One OBJECT of the command line: "Process", "230", "Process(bash*)". */
-struct requested_object {
-    const char *text;
-    char title[256];
-    const char *instances; /* pattern of instance names; NULL: all */
-    uint32_t indices[WANTED_INDICES];
-    size_t index_count;
-    bool found;
-    bool matched; /* an instance was shown */
-};
-
-/* Escape sequences, all "" without colours. */
-struct style {
-    const char *strong, *weak, *title, *good, *warn, *bad, *off;
-};
-
-struct pcview {
-    FILE *out;
-    int width;
-    bool terminal, utf8, colours;
-    struct style style;
-    const char *language;
-    const char *blocks[2]; /* the files of --block, the older file first */
-    int block_count;
-    const char *save;
-    const char *machine; /* the machine to query; NULL: this one */
-    bool counters, values, explain, hex, json, watch, names_only;
-    bool paths;          /* the arguments are counter paths */
-    unsigned events;     /* --events: number of events to show */
-    const char *seconds; /* seconds between samples; NULL: not given */
-    struct requested_object wanted[MAX_WANTED];
-    size_t wanted_count;
-    struct view_names names;
-    LSTATUS names_status;
-    struct view_snapshot now, before;
-    bool has_before;
-};
+#include "option-rows.h"
 
 /* ---- find.c: arguments to objects ---- */
 void find_indices(const struct view_names *names, struct requested_object *wanted);

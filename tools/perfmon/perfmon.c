@@ -3,7 +3,7 @@
  * health of the providers, the first view as text, or what counters mean. */
 #include "perfmon.h"
 #include "screen/screen.h"
-#include "../serve/rows.h"
+#include "../serve/option-rows.h"
 
 #include "../common/beside.h"
 #include "../common/pdh-message.h"
@@ -19,46 +19,9 @@
 #include <unistd.h>
 
 enum { STATUS = 1, SNAPSHOT, EXPLAIN, SERVE, OPEN };
-enum {
-    JSON = 1,
-    QUERY,
-    EVENTS,
-    VERBOSE,
-    MACHINE,
-    INTERVAL,
-    COUNTER_FILE,
-    PLAIN,
-    AT,
-    SET,
-    SOCKET,
-    PRINT
-};
-enum { SHOWN = -1, MOST_SECONDS = 3600 };
-static const double LEAST_SECONDS = 0.05;
-enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
+enum { SHOWN = -1, DEFAULT_EVENTS = 3, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
 
 /* clang-format off */
-static const struct option_row status_rows[] = {
-    {'a', "ask", NULL, QUERY, "Query each provider now, twice, and show whether it answers and how fast.", NULL, 0},
-    {'e', "events", "COUNT", EVENTS, "Show the last COUNT events of each provider; default 3, 0 for none.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
-    {'v', "verbose", NULL, VERBOSE, "Show all details of each provider.", NULL, 0},
-    {0},
-};
-static const struct option_row window_rows[] = {
-    {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0},
-    {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
-    {0, "counter-file", "FILE", COUNTER_FILE, "Chart the counters in a file, one in each line.", "@files", 0, "cf"},
-    {0, "at", "TIME", AT, "Show what was recorded at TIME: 'yesterday 03:00', 03:00, '3m ago', '2026-11-26 03:00'.", NULL, 0},
-    {0, "set", "NAME", SET, "With --at: the set of logman whose captures are shown; default base.", "@sets", 0},
-    {'p', "plain", NULL, PLAIN, "For screen readers: print what changes, at most one line per second.", NULL, 0},
-    {0},
-};
-static const struct option_row open_rows[] = {
-    {0, "socket", "PATH", SOCKET, "The server's Unix socket; default your server's, else this machine's.", "@files", 0},
-    {0, "print", NULL, PRINT, "Print the link, also where a browser could show it.", NULL, 0},
-    {0},
-};
 static const char status_more[] =
     "Without SERVICE, all providers are listed, with details of those that need\n"
     "attention; a named SERVICE is always shown with details. The data comes from\n"
@@ -113,20 +76,8 @@ static void look_at_terminal(struct perfmon *perfmon)
 static int take_option(struct options *options, int id, struct perfmon *perfmon,
                        struct text_list *list)
 {
-    const struct option_target targets[] = {
-        [JSON] = OPTION_FLAG(perfmon->json),
-        [QUERY] = OPTION_FLAG(perfmon->query),
-        [VERBOSE] = OPTION_FLAG(perfmon->details),
-        [PLAIN] = OPTION_FLAG(perfmon->plain),
-        [SET] = OPTION_TEXT(perfmon->set),
-        [SOCKET] = OPTION_TEXT(perfmon->socket),
-        [PRINT] = OPTION_FLAG(perfmon->print),
-        [INTERVAL] = OPTION_SECONDS(perfmon->seconds, LEAST_SECONDS, MOST_SECONDS),
-        [EVENTS] = OPTION_WHOLE(perfmon->events, 0, MOST_EVENTS),
-    };
-    int code = options_set(options, id, OPTION_TARGETS(targets));
-    if (code != OPTION_OTHER)
-        return code;
+    if (id == OPTION_SET)
+        return options_set(options, perfmon);
     if (id == AT && !when_at(options->value, &perfmon->at))
         return options_complain(options,
                                 "not a time: %s; use 'yesterday 03:00', 03:00, '3m ago' or "

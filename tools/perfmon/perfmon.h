@@ -5,32 +5,15 @@
 
 #include "../common/json.h"
 #include "../common/last-event.h"
-#include "../common/options.h"
 #include "../common/owner.h"
 #include "../common/service.h"
 #include "../model/catalogue.h"
 #include "../view/view.h"
+#include "option-rows.h"
 
 #include <time.h>
 
 enum { EXIT_TROUBLE = 5 }; /* exit code: a provider needs attention */
-
-/* The options, and the output. */
-struct perfmon {
-    bool json, query, details;
-    int64_t events;
-    const char **machines; /* names given with --machine */
-    size_t machine_count;
-    double seconds;  /* between samples */
-    LONGLONG at;     /* local time to show, in 100 ns since 1601; 0: now */
-    const char *set; /* the set to show at that time; NULL: not given */
-    char **args;     /* names of services, or counter paths */
-    size_t arg_count;
-    int width;
-    bool utf8, colours, plain;
-    const char *socket; /* of openperflib-serve; NULL: not given */
-    bool print;         /* the link to the page is printed, and no browser started */
-};
 
 /* ---- events.c: the whole event log ---- */
 struct event {

@@ -12,56 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 1, DEFAULT, ALL, TYPE, DATA, RECURSIVE, SEPARATOR, FORCE, VIEW, LEFT_OUT, NUMBER };
 enum { QUERY = 1, ADD, DELETE_, EXPORT, IMPORT };
 
-#define TYPES                                                                                      \
-    "REG_SZ REG_EXPAND_SZ REG_MULTI_SZ REG_DWORD REG_QWORD REG_BINARY REG_NONE "                   \
-    "REG_DWORD_BIG_ENDIAN"
-
 /* clang-format off */
-static const struct option_row query_rows[] = {
-    {'v', "value", "NAME", NAME, "Show this value only.", NULL, 0},
-    {0, "ve", NULL, DEFAULT, "Show the default value only, the one without a name.", NULL, 0},
-    {'s', "recursive", NULL, RECURSIVE, "Show all subkeys too.", NULL, 0},
-    {'t', "type", "TYPE", TYPE, "Show values of this type only.", TYPES, 0},
-    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
-    {'f', "find", "TEXT", LEFT_OUT, "Not supported: searching.", NULL, true},
-    {'k', "keys", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
-    {'d', "data", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
-    {'c', "case", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
-    {'e', "exact", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
-    {'z', "type-number", NULL, NUMBER, "Not supported: showing types as numbers.", NULL, true},
-    {0, "se", "CHAR", LEFT_OUT, "Not supported: other separators.", NULL, true},
-    {0},
-};
-static const struct option_row add_rows[] = {
-    {'v', "value", "NAME", NAME, "The value's name; without /v and /ve only the key is created.", NULL, 0},
-    {0, "ve", NULL, DEFAULT, "The default value, the one without a name.", NULL, 0},
-    {'t', "type", "TYPE", TYPE, "The value's type; default REG_SZ.", TYPES, 0},
-    {'d', "data", "DATA", DATA, "The value: text, a number (decimal or 0x...), or hexadecimal bytes.", NULL, 0},
-    {'s', "separator", "CHAR", SEPARATOR, "The separator between the strings of a REG_MULTI_SZ in DATA; default \\0.", NULL, 0},
-    {'f', "force", NULL, FORCE, "Overwrite without confirmation.", NULL, 0},
-    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
-    {0},
-};
-static const struct option_row delete_rows[] = {
-    {'v', "value", "NAME", NAME, "Delete this value only, not the key.", NULL, 0},
-    {0, "ve", NULL, DEFAULT, "Delete the default value only.", NULL, 0},
-    {0, "va", NULL, ALL, "Delete all values of the key, but no subkeys.", NULL, 0},
-    {'f', "force", NULL, FORCE, "Delete without confirmation.", NULL, 0},
-    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
-    {0},
-};
-static const struct option_row export_rows[] = {
-    {'y', "yes", NULL, FORCE, "Overwrite FILE without confirmation.", NULL, 0},
-    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
-    {0},
-};
-static const struct option_row import_rows[] = {
-    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
-    {0},
-};
 static const struct tool commands[] = {
     {.name = "query", .summary = "Show a key's values and subkeys.",
      .usage = "KEY [/v NAME | /ve] [/s] [/t TYPE]", .rows = query_rows, .id = QUERY},
@@ -103,13 +56,9 @@ static const struct tool tool = {
 
 static void take_option(struct reg *reg, const struct options *options, int id)
 {
-    const struct option_target targets[] = {
-        [NAME] = OPTION_TEXT(reg->value_name),    [TYPE] = OPTION_TEXT(reg->type),
-        [DATA] = OPTION_TEXT(reg->data),          [SEPARATOR] = OPTION_TEXT(reg->separator),
-        [ALL] = OPTION_FLAG(reg->all_values),     [FORCE] = OPTION_FLAG(reg->force),
-        [RECURSIVE] = OPTION_FLAG(reg->recursive)};
-    options_set(options, id, OPTION_TARGETS(targets));
-    if (id == DEFAULT)
+    if (id == OPTION_SET)
+        options_set(options, reg);
+    else if (id == DEFAULT)
         reg->value_name = "";
 }
 

@@ -8,15 +8,7 @@
 
 #include <windows.h>
 
-struct reg {
-    const char *key_name;   /* the key as the user wrote it */
-    const char *file_name;  /* the file of reg export and reg import */
-    const char *value_name; /* NULL: neither /v nor /ve was given */
-    const char *data;
-    const char *type;
-    const char *separator;
-    bool all_values, force, recursive;
-};
+#include "option-rows.h"
 
 /* ---- key.c ---- */
 struct named_key {

@@ -15,58 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    APPEND = 1,
-    COUNTER,
-    COUNTER_FILE,
-    FORMAT,
-    EVERY,
-    OUTPUT,
-    BEGIN,
-    END,
-    CONFIG,
-    LIST,
-    YES,
-    FOLLOW,
-    MERGE,
-    RENAME,
-    AVERAGE,
-    SUMMARY,
-    TOP
-};
-
-/* clang-format off */
-static const struct option_row rows[] = {
-    {'c', "counter", "PATH", COUNTER,
-     "Only these counters; * and ? match any names. More paths may follow; an argument without backslash or :: is a file.", NULL, 0, NULL},
-    {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
-    {'f', "format", "FORMAT", FORMAT,
-     "CSV, TSV or BIN (.blg, .blg.zst) as on Windows; " SHEET_OTHERS ". Default: by the extension of the "
-     "output's name, else BIN.", SHEET_NAMES, 0, NULL},
-    {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are calculated between the kept samples.", "2 5 10 60", 0, NULL},
-    {0, "average", NULL, AVERAGE, "With -t: print the mean since the previous line instead of the kept sample's own value.", NULL, 0, NULL},
-    {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. Without it, the input is only described.", "@files", 0, NULL},
-    {'b', "begin", "TIME", BEGIN, "Begin at TIME, a local time as in the capture: M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
-    {'e', "end", "TIME", END, "End at TIME, in the same form.", NULL, 0, NULL},
-    {'a', "append", NULL, APPEND, "Append to a capture with the same counters.", NULL, 0, NULL},
-    {0, "config", "FILE", CONFIG, "Read options from a file: a line [t], and in the next line its value.", "@files", 0, "config"},
-    {'i', NULL, "FILE", CONFIG, "The same as -config.", "@files", true, NULL},
-    {'q', "query", NULL, LIST, "List the counters; with -o to a file.", NULL, 0, NULL},
-    {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
-    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C; from a pipe, until its writer closes it.", NULL, 0, NULL},
-    {0, "merge", NULL, MERGE,
-     "With several captures: join samples within half a second into one, if no two have a value of the same counter.", NULL, 0, NULL},
-    {0, "top", "N", TOP,
-     "For each counter, keep only the N instances with the largest averages of those that * matches, without _Total. "
-     "Paths may follow, as after -c.", "5 10 20", 0, NULL},
-    {0, "summary", NULL, SUMMARY,
-     "Print minimum, average, 95th percentile, maximum, last value and course of each counter; of two captures what differs, "
-     "the largest relative difference first.", NULL, 0, NULL},
-    {0, "rename", "OLD=NEW", RENAME, "Replace OLD by NEW in the paths, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
-    {0},
-};
-/* clang-format on */
-
 static const char more[] =
     "FILE is a capture: BLG, CSV or TSV as perfmon, logman, typeperf and relog write\n"
     "them; - is standard input. Several are combined in the order of time. Options may\n"
@@ -90,7 +38,7 @@ static const struct tool tool = {
     .usage = "FILE... [OPTION]... -o FILE\n"
              "FILE... [-q]\n"
              "--summary FILE [FILE]",
-    .rows = rows,
+    .rows = relog_rows,
     .more = more,
     .complete_args = "@files",
 };
@@ -140,18 +88,6 @@ static int take_config(struct relog *opts, const struct options *options, bool n
     return wrong ? wrong : take_arguments(opts, config.argc, config.argv, true);
 }
 
-static int take_flag(struct relog *opts, int id)
-{
-    opts->append |= id == APPEND;
-    opts->average |= id == AVERAGE;
-    opts->list |= id == LIST;
-    opts->yes |= id == YES;
-    opts->follow |= id == FOLLOW;
-    opts->merge |= id == MERGE;
-    opts->summary |= id == SUMMARY;
-    return 0;
-}
-
 static int take_option(struct relog *opts, struct options *options, int id, bool nested)
 {
     switch (id) {
@@ -174,7 +110,7 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
     case RENAME:
         return take_rename(opts, options);
     default:
-        return take_flag(opts, id);
+        return options_set(options, opts);
     }
 }
 

@@ -5,28 +5,10 @@
 
 #include "../common/config.h"
 #include "../common/counter-path.h"
-#include "../common/options.h"
 #include "../common/output-file.h"
 #include "../common/pace.h"
 #include "../common/pdh-message.h"
-#include "../common/sheet.h"
-#include "../common/text-list.h"
-#include "../common/when.h"
-
-struct relog {
-    struct text_list inputs;           /* captures to read; "-" is standard input */
-    struct text_list wanted;           /* paths and patterns; if there are none: all counters */
-    struct text_list renames;          /* "OLD=NEW" */
-    const struct sheet_format *format; /* NULL: chosen by the output's extension */
-    bool binary;                       /* the output is a BLG */
-    bool append, average, list, yes, follow, merge, summary;
-    bool flows;          /* --follow of a pipe: stops at its end; each sample is written at once */
-    unsigned long every; /* keep each n-th sample; 0: all */
-    unsigned long top;   /* of what a wildcard matches, keep the n largest; 0: all */
-    const char *output;
-    LONGLONG begin, end;   /* local times; 0: none was given */
-    struct text_list kept; /* strings from files of options; the texts above point to them */
-};
+#include "option-rows.h"
 
 /* ---- source.c: captures and the selected counters ---- */
 struct input_log {

@@ -5,7 +5,6 @@
 
 #include "../common/browser.h"
 #include "../view/text.h"
-#include "rows.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -21,32 +20,16 @@
 enum {
     DEFAULT_PORT = 8722,
     DEFAULT_SERIES = 50000,
-    SERIES_MOST = 100000000,
-    HOSTS_MOST = 16,
     ALIVE_MS = 1000,
     SOON_MS = 50,
     CONNECTIONS_MOST = 256
 };
-static const double LEAST_SECONDS = 0.1, MOST_SECONDS = 3600;
 
 static const struct tool tool = {
     .name = "openperflib-serve",
     .summary = "Show performance counters in a browser.",
     .usage = "[OPTION]...",
     .rows = serve_rows,
-};
-
-struct settings {
-    int64_t port;
-    const char *socket, *group;
-    const char *machines[MACHINES_MOST];
-    size_t machine_count;
-    const char *hosts[HOSTS_MOST + 1];
-    size_t host_count;
-    double seconds;
-    bool open;
-    struct metrics_options metrics;
-    const char *language; /* LC_ALL when the program began; NULL: it was not set */
 };
 
 /* ---- the loop ---- */
@@ -178,7 +161,7 @@ static void show_link(struct server *server, bool open, const char *language)
 }
 
 /* Serves the sockets until a signal. Returns an exit code. */
-static int run_loop(struct loop *loop, const struct settings *settings)
+static int run_loop(struct loop *loop, const struct serve_settings *settings)
 {
     struct server *server = &loop->server;
     bool good = server->access && server->captures && server->past;
@@ -199,7 +182,7 @@ static int run_loop(struct loop *loop, const struct settings *settings)
 }
 
 /* Adds the machines of the options; this machine if there are none. */
-static void add_machines(struct server *server, const struct settings *settings)
+static void add_machines(struct server *server, const struct serve_settings *settings)
 {
     server->machine_count = settings->machine_count ? settings->machine_count : 1;
     for (size_t i = 0; i < server->machine_count; i++) {
@@ -219,7 +202,7 @@ static void find_sessions(const char *socket, char path[static PATH_MAX])
         *path = '\0';
 }
 
-static int run_server(const struct settings *settings, gid_t group)
+static int run_server(const struct serve_settings *settings, gid_t group)
 {
     char own[PATH_MAX], sessions[PATH_MAX]; /* own: the default path of the Unix socket */
     bool found = !settings->socket && browser_path(BROWSER_SOCKET, own, sizeof own);
@@ -251,7 +234,7 @@ static int run_server(const struct settings *settings, gid_t group)
 }
 
 /* Stores the value of --host or --machine. False: too many, or it is a plain word. */
-static bool take_name(struct settings *settings, int id, const char *name)
+static bool take_name(struct serve_settings *settings, int id, const char *name)
 {
     if (id == SERVE_HOST && settings->host_count < HOSTS_MOST)
         settings->hosts[settings->host_count++] = name;
@@ -265,20 +248,8 @@ static bool take_name(struct settings *settings, int id, const char *name)
 int main(int argc, char **argv)
 {
     struct options options;
-    struct settings settings = {
+    struct serve_settings settings = {
         .port = DEFAULT_PORT, .seconds = 1, .metrics.series = DEFAULT_SERIES};
-    const struct option_target targets[] = {
-        [SERVE_PORT] = OPTION_WHOLE(settings.port, 0, UINT16_MAX),
-        [SERVE_SOCKET] = OPTION_TEXT(settings.socket),
-        [SERVE_INTERVAL] = OPTION_SECONDS(settings.seconds, LEAST_SECONDS, MOST_SECONDS),
-        [SERVE_GROUP] = OPTION_TEXT(settings.group),
-        [SERVE_OPEN] = OPTION_FLAG(settings.open),
-        [SERVE_METRICS] = OPTION_TEXT(settings.metrics.address),
-        [SERVE_METRICS_PROCESSES] = OPTION_FLAG(settings.metrics.processes),
-        [SERVE_METRICS_NAMES] = OPTION_TEXT(settings.metrics.names),
-        [SERVE_METRICS_SERIES] = OPTION_WHOLE(settings.metrics.series, 1, SERIES_MOST),
-        [SERVE_INSECURE] = OPTION_FLAG(settings.metrics.insecure),
-    };
     settings.language = getenv("LC_ALL");
     /* the server's names are English; api.c reads those of other languages */
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -287,13 +258,11 @@ int main(int argc, char **argv)
     text_begin();
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
-        int code = options_set(&options, id, OPTION_TARGETS(targets));
-        if (code == OPTION_OTHER && take_name(&settings, id, options.value))
-            continue;
+        int code = id == OPTION_SET ? options_set(&options, &settings) : 0;
+        if (id != OPTION_SET && !take_name(&settings, id, options.value))
+            code = options_complain(&options, "an unexpected word, or too many names");
         if (code)
-            return code == OPTION_OTHER
-                       ? options_complain(&options, "an unexpected word, or too many names")
-                       : code;
+            return code;
     }
     if (id < 0)
         return options_status(id);

@@ -30,6 +30,7 @@
 #include "../common/json.h"
 #include "../model/catalogue.h"
 #include "../model/model.h"
+#include "option-rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -256,19 +257,11 @@ _Noreturn void reader_main(char **arguments);
 
 /* ---- metrics.c ---- */
 
-struct metrics_options {
-    const char *address;
-    const char *names;        /* of another exporter: a name or a path; NULL: our own */
-    const char *const *hosts; /* as for access_new */
-    bool insecure, processes;
-    int64_t series;
-};
 /* Serves metrics until SIGINT, SIGTERM or SIGHUP, which `signals` reports. Returns an exit code. */
 int metrics_serve(const struct metrics_options *options, int signals);
 
 /* ---- api.c ---- */
 
-enum { MACHINES_MOST = 32 };
 struct machine {
     const char *name; /* NULL: this machine */
     struct live *live;

@@ -5,52 +5,11 @@
  */
 #include "typeperf.h"
 #include "../common/last-event.h"
-#include "../common/machine-message.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    FORMAT = 1,
-    COUNTER_FILE,
-    INTERVAL,
-    OUTPUT,
-    LIST,
-    LIST_INSTANCES,
-    COUNT,
-    CONFIG,
-    SERVER,
-    YES,
-    TOP,
-    EXPLAIN,
-    NAMES
-};
-
-/* clang-format off */
-static const struct option_row rows[] = {
-    {'f', "format", "FORMAT", FORMAT, "CSV (the default), TSV or BIN (.blg) as on Windows; " SHEET_OTHERS ".", SHEET_NAMES, 0, NULL},
-    {0, "counter-file", "FILE", COUNTER_FILE, "Read counters from a file, one in each line; - is standard input.", "@files", 0, "cf"},
-    {0, "interval", "TIME", INTERVAL,
-     "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. Default 1 second; the first sample is taken after 0.25 s.",
-     "0.1 1 10 1:00", 0, "si"},
-    {'o', "output", "FILE", OUTPUT,
-     "Write to a file: CSV, TSV and BIN files are captures, with the time zone and all digits of the values, for relog and Windows.", "@files", 0, NULL},
-    {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of the given ones.", "@objects", 0, NULL},
-    {0, "query-instances", NULL, LIST_INSTANCES, "Like -q, with a line for each instance.", "@objects", 0, "qx"},
-    {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
-    {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {'s', "server", "MACHINE", SERVER, "The machine for counters and objects that name no machine: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
-    {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
-    {0, "top", "N", TOP,
-     "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first "
-    "sample. With --top, * does not match _Total.", "5 10 20", 0, NULL},
-    {0, "explain", NULL, EXPLAIN, "Explain the counters instead of reading them.", NULL, 0, NULL},
-    {0, "names", NULL, NAMES, "Print only the list of -q, for completions.", NULL, true, NULL},
-    {0},
-};
-/* clang-format on */
 
 static const char more[] =
     "COUNTER is a path: '\\Processor(_Total)\\% Processor Time', which a shell needs in\n"
@@ -75,7 +34,7 @@ static const struct tool tool = {
              "[OPTION]... -cf FILE\n"
              "-q [OBJECT]... | -qx [OBJECT]...\n"
              "--explain COUNTER...",
-    .rows = rows,
+    .rows = typeperf_rows,
     .more = more,
     .complete_args = "@counters",
 };
@@ -123,16 +82,6 @@ static int take_config(struct typeperf *opts, const struct options *options, boo
     return wrong ? wrong : take_arguments(opts, config.argc, config.argv, true);
 }
 
-static int take_flag(struct typeperf *opts, int id)
-{
-    opts->list |= id == LIST || id == LIST_INSTANCES || id == NAMES;
-    opts->list_instances |= id == LIST_INSTANCES;
-    opts->names |= id == NAMES;
-    opts->yes |= id == YES;
-    opts->explain |= id == EXPLAIN;
-    return 0;
-}
-
 static int take_number(struct typeperf *opts, const struct options *options, int id)
 {
     const char *text = options->value;
@@ -162,15 +111,13 @@ static int take_option(struct typeperf *opts, const struct options *options, int
         return take_config(opts, options, nested);
     case SERVER:
         return take_server(opts, options);
+    case OPTION_SET:
+        return options_set(options, opts);
     case LIST:
+        opts->list = true;
         if (!options->value)
-            return take_flag(opts, id);
-        take_flag(opts, id); /* --query=OBJECT: the value is added as a plain word */
-        break;
-    case OPTION_ARGUMENT:
-        break;
-    default:
-        return take_flag(opts, id);
+            return 0;
+        break; /* --query=OBJECT: the value is added as a plain word */
     }
     return text_list_add(&opts->args, options->value) ? 0 : EXIT_FAILED;
 }
@@ -234,6 +181,7 @@ int main(int argc, char **argv)
 {
     struct typeperf opts = {.format = sheet_formats};
     int code = take_arguments(&opts, argc, argv, false);
+    opts.list |= opts.list_instances || opts.names;
     if (!code)
         code = check(&opts);
     if (!code)

@@ -6,27 +6,15 @@
 #include "../common/config.h"
 #include "../common/counter-path.h"
 #include "../common/machines.h"
-#include "../common/options.h"
 #include "../common/output-file.h"
 #include "../common/pace.h"
 #include "../common/pdh-message.h"
-#include "../common/sheet.h"
-#include "../common/text-list.h"
+#include "option-rows.h"
 
 #include <errno.h>
 
 /* the name before messages: perfmon for "perfmon explain" */
 #define TOOL program_invocation_short_name
-
-struct typeperf {
-    struct text_list args; /* counters; with -q, objects */
-    const struct sheet_format *format;
-    double interval; /* interval in seconds; 0: none was given */
-    unsigned long samples, top;
-    const char *output, *server;
-    bool list, list_instances, yes, explain, names;
-    struct text_list kept; /* strings from files of options; the texts above point to them */
-};
 
 /* ---- counters.c ---- */
 struct counters {

@@ -307,18 +307,30 @@ static bool show_live(struct view *view)
 
 /* ---- options ---- */
 
-enum { MACHINE = 1, LANGUAGE, INTERVAL, SORT, ROWS, ONCE, JSON };
+static struct client {
+    struct options options;
+    const char *machine, *sort; /* machine NULL: this machine; sort NULL: unsorted */
+    char language[8];
+    bool once, json, has_kind;
+    struct reader reader;
+    struct view view;
+} client = {
+    .language = "009", .view = {.interval = 1, .sort = UINT32_MAX}
+};
+
+enum { LANGUAGE = 1, SORT_ROW = 3 }; /* an option, and the place of a row below */
 
 /* clang-format off */
 static const struct option_row option_rows[] = {
-    {'m', "machine", "NAME", MACHINE, "Query another machine: a NAME in the registry, ssh://HOST, or unix:/PATH, the socket of openperflib-winregd.", NULL, 0},
+    {'m', "machine", "NAME", 0, "Query another machine: a NAME in the registry, ssh://HOST, or unix:/PATH, the socket of openperflib-winregd.", NULL, 0,
+     .sets = OPTION_TEXT(struct client, machine)},
     {'l', "language", "ID", LANGUAGE, "Titles in this language: 009 English (the default), 019, 007.", "009 019 007", 0},
-    {'i', "interval", "SECONDS", INTERVAL, "The time between two queries. Default: 1.", NULL, 0},
-    {'s', "sort", "COLUMN", SORT, "Sort the list by name, sex, age, x, y, weight, volume, birthday or a title. -COLUMN: descending.",
-     "name sex age x y weight volume birthday", 0},
-    {'n', "rows", "N", ROWS, "Show at most N rows of the tree or the list.", NULL, 0},
-    {'1', "once", NULL, ONCE, "Show the view once and end, also on a terminal.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print the list as JSON.", NULL, 0},
+    {'i', "interval", "SECONDS", 0, "The time between two queries. Default: 1.", NULL, 0, .sets = OPTION_SECONDS(struct client, view.interval, 0.1, 3600)},
+    {'s', "sort", "COLUMN", 0, "Sort the list by name, sex, age, x, y, weight, volume, birthday or a title. -COLUMN: descending.",
+     "name sex age x y weight volume birthday", 0, .sets = OPTION_TEXT(struct client, sort)},
+    {'n', "rows", "N", 0, "Show at most N rows of the tree or the list.", NULL, 0, .sets = OPTION_WHOLE(struct client, view.most, 1, 1000000)},
+    {'1', "once", NULL, 0, "Show the view once and end, also on a terminal.", NULL, 0, .sets = OPTION_FLAG(struct client, once)},
+    {'j', "json", NULL, 0, "Print the list as JSON.", NULL, 0, .sets = OPTION_FLAG(struct client, json)},
     {0},
 };
 /* clang-format on */
@@ -347,25 +359,6 @@ static const struct tool tool = {
         "its last answer was shown.\n",
 };
 
-static struct client {
-    struct options options;
-    const char *machine, *sort; /* machine NULL: this machine; sort NULL: unsorted */
-    char language[8];
-    bool once, json, has_kind;
-    struct reader reader;
-    struct view view;
-} client = {
-    .language = "009", .view = {.interval = 1, .sort = UINT32_MAX}
-};
-
-/* clang-format off */
-static const struct option_target targets[] = {
-    [MACHINE] = OPTION_TEXT(client.machine), [SORT] = OPTION_TEXT(client.sort),
-    [INTERVAL] = OPTION_SECONDS(client.view.interval, 0.1, 3600), [ROWS] = OPTION_WHOLE(client.view.most, 1, 1000000),
-    [ONCE] = OPTION_FLAG(client.once), [JSON] = OPTION_FLAG(client.json),
-};
-/* clang-format on */
-
 static const char *take(int id, const char *value)
 {
     if (id == LANGUAGE) {
@@ -390,7 +383,7 @@ int main(int argc, char **argv)
     struct view *view = &client.view;
     char installed[READER_LANGUAGES];
     view->style = style_begin();
-    int code = options_read(&client.options, &tool, argc, argv, OPTION_TARGETS(targets), take);
+    int code = options_read(&client.options, &tool, argc, argv, &client, take);
     if (code >= 0)
         return code;
     if (client.json && client.has_kind && view->kind != VIEW_LIST)
@@ -422,7 +415,7 @@ int main(int argc, char **argv)
               (long)status);
     else if (client.sort && !table_sort_by(view, client.sort))
         code = options_complain(&client.options, "%s: no column; columns are %s", client.sort,
-                                option_rows[SORT - 1].complete);
+                                option_rows[SORT_ROW].complete);
     else if (client.json)
         json_write(stdout, view);
     else if (client.once || !show_live(view))

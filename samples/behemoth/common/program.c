@@ -26,14 +26,12 @@ const struct option_row behemoth_server_rows[] = {
 /* clang-format on */
 
 int options_read(struct options *options, const struct tool *tool, int argc, char **argv,
-                 const struct option_target *targets, size_t count, take_option *take)
+                 void *structure, take_option *take)
 {
     int id = options_begin(options, tool, argc, argv);
     while (id > 0 && (id = options_next(options)) > 0) {
-        int code = options_set(options, id, targets, count);
-        const char *wrong = code != OPTION_OTHER ? NULL
-                            : take               ? take(id, options->value)
-                                                 : "unexpected argument";
+        int code = id == OPTION_SET ? options_set(options, structure) : 0;
+        const char *wrong = id == OPTION_SET ? NULL : take(id, options->value);
         if (wrong)
             return options_complain(options, "%s: %s", wrong, options->value);
         if (code > 0)

@@ -16,13 +16,13 @@ enum { SERVER_SOCKET = 1, SERVER_STATE, SERVER_SAVE_EVERY, SERVER_SEED, SERVER_C
 enum { SERVER_SINCE = SERVER_COUNT + 1, SERVER_FORWARD, SERVER_PARAMETER };
 enum { SERVER_OPTIONS = SERVER_PARAMETER + 6 }; /* the first id that is free for other programs */
 
-/* Takes an option that has no target, or a plain word (OPTION_ARGUMENT). Returns what is wrong with
- * the value, or NULL. */
+/* Takes an option whose row names no member, or a plain word (OPTION_ARGUMENT). Returns what is
+ * wrong with the value, or NULL. */
 typedef const char *take_option(int id, const char *value);
-/* Parses the command line; `take` NULL: there are only options with targets. Returns the exit code;
- * -1: continue. */
+/* Parses the command line; the rows name members of the structure. Returns the exit code; -1:
+ * continue. */
 int options_read(struct options *options, const struct tool *tool, int argc, char **argv,
-                 const struct option_target *targets, size_t count, take_option *take);
+                 void *structure, take_option *take);
 /* Creates the folders of a file, if they do not exist. */
 void make_folders(const char *path);
 

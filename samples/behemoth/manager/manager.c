@@ -601,31 +601,32 @@ static int command_watch(void)
 
 /* ---- options ---- */
 
-enum { SOCKET = SERVER_OPTIONS, JSON, SORT, REVERSE, SEX, MOTHER, AGE, X, Y, INTERVAL, SECONDS };
-
 /* clang-format off */
 static const struct option_row list_rows[] = {
-    {'s', "sort", "COLUMN", SORT, "Sort by this column. Default: id.",
-     "id name sex age x y weight volume generation children mother", 0},
-    {'r', "reverse", NULL, REVERSE, "Sort in descending order.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print JSON.", NULL, 0}, /* only option of status and parameters */
+    {'s', "sort", "COLUMN", 0, "Sort by this column. Default: id.",
+     "id name sex age x y weight volume generation children mother", 0, .sets = OPTION_TEXT(struct manager, sort)},
+    {'r', "reverse", NULL, 0, "Sort in descending order.", NULL, 0, .sets = OPTION_FLAG(struct manager, reverse)},
+    {'j', "json", NULL, 0, "Print JSON.", NULL, 0, .sets = OPTION_FLAG(struct manager, json)}, /* only option of status and parameters */
     {0},
 };
 static const struct option_row create_rows[] = {
-    {0, "sex", "SEX", SEX, "male or female. Default: random.", "male female", 0},
-    {'m', "mother", "BEHEMOTH", MOTHER, "The mother's name or number. Default: no mother.", NULL, 0},
-    {'a', "age", "SECONDS", AGE, "The age, in the herd's time, which determines the weight. Default: 0.", NULL, 0},
-    {'x', NULL, "METRES", X, "Distance from the left edge. Default: beside the mother; anywhere if there is none.", NULL, 0},
-    {'y', NULL, "METRES", Y, "Distance from the upper edge.", NULL, 0},
+    {0, "sex", "SEX", 0, "male or female. Default: random.", "male female", 0, .sets = OPTION_TEXT(struct manager, sex)},
+    {'m', "mother", "BEHEMOTH", 0, "The mother's name or number. Default: no mother.", NULL, 0, .sets = OPTION_TEXT(struct manager, mother)},
+    {'a', "age", "SECONDS", 0, "The age, in the herd's time, which determines the weight. Default: 0.", NULL, 0,
+     .sets = OPTION_WHOLE(struct manager, age, 0, 100000000)},
+    {'x', NULL, "METRES", 0, "Distance from the left edge. Default: beside the mother; anywhere if there is none.", NULL, 0,
+     .sets = OPTION_WHOLE(struct manager, x, 0, 100000000)},
+    {'y', NULL, "METRES", 0, "Distance from the upper edge.", NULL, 0, .sets = OPTION_WHOLE(struct manager, y, 0, 100000000)},
     {0},
 };
 static const struct option_row watch_rows[] = {
-    {'i', "interval", "SECONDS", INTERVAL, "Time between two queries, at least 0.05. Default: 0.5.", NULL, 0},
-    {0, "seconds", "N", SECONDS, "End after N seconds. Default: when Ctrl-C is pressed.", NULL, 0},
+    {'i', "interval", "SECONDS", 0, "Time between two queries, at least 0.05. Default: 0.5.", NULL, 0,
+     .sets = OPTION_SECONDS(struct manager, interval, 0.05, 3600)},
+    {0, "seconds", "N", 0, "End after N seconds. Default: when Ctrl-C is pressed.", NULL, 0, .sets = OPTION_WHOLE(struct manager, seconds, 1, 1000000)},
     {0},
 };
 static const struct option_row tool_rows[] = {
-    {0, "socket", "PATH", SOCKET, "The socket on which the server listens.", "@files", 0},
+    {0, "socket", "PATH", 0, "The socket on which the server listens.", "@files", 0, .sets = OPTION_TEXT(struct manager, socket)},
     {0},
 };
 static const struct tool commands[] = {
@@ -675,17 +676,6 @@ static const struct tool tool = {
         "the name is ambiguous, 4 no server answers, 5 access denied.\n",
 };
 
-/* clang-format off */
-static const struct option_target targets[] = {
-    [SOCKET] = OPTION_TEXT(manager.socket), [JSON] = OPTION_FLAG(manager.json),
-    [SORT] = OPTION_TEXT(manager.sort), [REVERSE] = OPTION_FLAG(manager.reverse),
-    [SEX] = OPTION_TEXT(manager.sex), [MOTHER] = OPTION_TEXT(manager.mother),
-    [AGE] = OPTION_WHOLE(manager.age, 0, 100000000),
-    [X] = OPTION_WHOLE(manager.x, 0, 100000000), [Y] = OPTION_WHOLE(manager.y, 0, 100000000),
-    [INTERVAL] = OPTION_SECONDS(manager.interval, 0.05, 3600), [SECONDS] = OPTION_WHOLE(manager.seconds, 1, 1000000),
-};
-/* clang-format on */
-
 static const char *take(int id, const char *value)
 {
     manager.for_server |= id < SERVER_OPTIONS;
@@ -703,7 +693,7 @@ int main(int argc, char **argv)
     manager.args = calloc((size_t)argc, sizeof *manager.args);
     if (!manager.args)
         return EXIT_FAILED;
-    int code = options_read(&manager.options, &tool, argc, argv, OPTION_TARGETS(targets), take);
+    int code = options_read(&manager.options, &tool, argc, argv, &manager, take);
     if (code < 0) {
         errno = ENAMETOOLONG;
         code = behemoth_place(manager.socket, false, manager.place, sizeof manager.place)

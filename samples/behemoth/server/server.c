@@ -6,6 +6,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ enum { TICK = 1000000, BUSY_MS = 2 };
 
 static struct service {
     char socket[108];
+    const char *socket_given;   /* --socket */
     const char *state;          /* the herd's file */
     int64_t seed, count, since; /* options for a new herd; `since` is -1 if it was not given */
     int64_t forward;            /* ticks before the first client is served */
@@ -408,6 +410,37 @@ static const struct tool tool = {
         "file or this socket.\n",
 };
 
+/* The options that are numbers, with their limits. */
+static const struct number {
+    int64_t *to, least, most;
+} numbers[SERVER_OPTIONS] = {
+    [SERVER_SAVE_EVERY] = {&service.save_every, 0, 1000000            },
+    [SERVER_SEED] = {&service.seed,       0, 1000000000000000000},
+    [SERVER_COUNT] = {&service.count,      0, BEHEMOTH_HERD_MAX  },
+    [SERVER_SINCE] = {&service.since,      0, 100000000000       },
+    [SERVER_FORWARD] = {&service.forward,    0, 100000000          },
+};
+
+/* Takes an option; the rows are shared with behemoth-manager, so they name no members. */
+static const char *take(int id, const char *value)
+{
+    static char wrong[80];
+    if (id == SERVER_SOCKET || id == SERVER_STATE) {
+        *(id == SERVER_SOCKET ? &service.socket_given : &service.state) = value;
+        return NULL;
+    }
+    if (id == OPTION_ARGUMENT)
+        return "unexpected argument";
+    int place = id - SERVER_PARAMETER;
+    struct number number =
+        place < 0 ? numbers[id]
+                  : (struct number){&service.parameters[place], herd_parameters[place].least,
+                                    herd_parameters[place].most};
+    snprintf(wrong, sizeof wrong, "not a number from %" PRId64 " to %" PRId64, number.least,
+             number.most);
+    return options_number(value, number.least, number.most, number.to) ? NULL : wrong;
+}
+
 /* Returns the exit code; -1: continue. */
 static int read_options(int argc, char **argv)
 {
@@ -418,27 +451,12 @@ static int read_options(int argc, char **argv)
     };
     static char path[4096]; /* the herd's file, if no option names it */
     struct options options;
-    const char *socket = NULL;
-    /* clang-format off */
-    struct option_target targets[SERVER_OPTIONS] = {
-        [SERVER_SOCKET] = OPTION_TEXT(socket), [SERVER_STATE] = OPTION_TEXT(service.state),
-        [SERVER_SAVE_EVERY] = OPTION_WHOLE(service.save_every, 0, 1000000),
-        [SERVER_SEED] = OPTION_WHOLE(service.seed, 0, 1e18),
-        [SERVER_COUNT] = OPTION_WHOLE(service.count, 0, BEHEMOTH_HERD_MAX),
-        [SERVER_SINCE] = OPTION_WHOLE(service.since, 0, 100000000000),
-        [SERVER_FORWARD] = OPTION_WHOLE(service.forward, 0, 100000000),
-    };
-    /* clang-format on */
-    for (int i = 0; i < HERD_PARAMETERS; i++) {
+    for (int i = 0; i < HERD_PARAMETERS; i++)
         service.parameters[i] = -1;
-        targets[SERVER_PARAMETER + i] = (struct option_target)OPTION_WHOLE(
-            service.parameters[i], (double)herd_parameters[i].least,
-            (double)herd_parameters[i].most);
-    }
-    int code = options_read(&options, &tool, argc, argv, OPTION_TARGETS(targets), NULL);
+    int code = options_read(&options, &tool, argc, argv, &service, take);
     if (code >= 0)
         return code;
-    if (!behemoth_place(socket, true, service.socket, sizeof service.socket)) {
+    if (!behemoth_place(service.socket_given, true, service.socket, sizeof service.socket)) {
         warnx("--socket: the path is too long");
         return EXIT_FAILED;
     }
