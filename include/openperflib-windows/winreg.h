@@ -157,8 +157,9 @@ OPL_AW(RegQueryInfoKey,
 OPL_AW(RegGetValue,
        (HKEY key, LPCSTR sub, LPCSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size),
        (HKEY key, LPCWSTR sub, LPCWSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size));
-/* Opens a root key of this machine, or of another one, which is named by "ssh://HOST", "unix:/PATH"
- * or a name in the registry's list (docs/remote.md). (docs/windows/articles.md#c28) */
+/* Opens a root key of this machine, or of another one, which is named by an address such as
+ * "ssh://HOST", or by a name in the registry's list (docs/remote.md).
+ * (docs/windows/articles.md#c28) */
 OPL_AW(RegConnectRegistry, (LPCSTR machine, HKEY key, PHKEY result),
        (LPCWSTR machine, HKEY key, PHKEY result));
 /* Closes a key. On HKEY_PERFORMANCE_DATA: closes and unloads the providers.

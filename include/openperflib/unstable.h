@@ -118,6 +118,12 @@ void opl_listing_withdraw(opl_listing *listing);
 bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
                          const uint32_t **ret, size_t *ret_count);
 
+/* ---- other machines ---- */
+/* Writes the kinds of addresses of machines that RegConnectRegistry accepts, for messages:
+ * "ssh://HOST, smb://HOST or unix:/PATH". */
+enum { OPL_ADDRESSES_SIZE = 256 };
+void opl_machine_addresses(char ret[OPL_ADDRESSES_SIZE]);
+
 /* ---- beside capture.h ---- */
 /* Compresses the finished BLG `from` to `to`, a file of zstd frames, which all functions of PDH
  * read like the BLG itself. No program may write `from` meanwhile; `to` is written as a whole or

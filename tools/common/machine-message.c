@@ -6,6 +6,7 @@
  */
 #include "machine-message.h"
 
+#include <openperflib/unstable.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static const struct {
     {OF_SMB, ERROR_TIME_SKEW, "the clocks of the two machines differ too much for Kerberos, which allows five minutes"},
     {OF_NAME, ERROR_BAD_NETPATH, "unknown host name; check the spelling (a name that is not in HKLM\\" MACHINES
                                  " is resolved only if openperflib-smb is installed)"},
-    {OF_NONE, ERROR_BAD_NETPATH, "\"%s\" is not an address; use a NAME, " MACHINE_ADDRESSES},
+    {OF_NONE, ERROR_BAD_NETPATH, "\"%s\" is not an address; use a NAME, "}, /* then the kinds of addresses */
     {OF_ANY, ERROR_ACCESS_DENIED, "access is denied there"},
     {OF_ANY, ERROR_INVALID_DATA, "the reply is not in the expected format"},
     {OF_ANY, ERROR_BUSY, "the machine is busy with other queries, or this user sends too many at once; try again later"},
@@ -108,9 +109,12 @@ const char *machine_message(const char *machine, LSTATUS status)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status && (rows[i].kind == kind || rows[i].kind == OF_ANY)) {
             const char *mark = strstr(rows[i].text, "%s");
-            snprintf(text, sizeof text, "%.*s%s%s",
+            char kinds[OPL_ADDRESSES_SIZE] = "";
+            if (rows[i].kind == OF_NONE)
+                opl_machine_addresses(kinds);
+            snprintf(text, sizeof text, "%.*s%s%s%s",
                      (int)(mark ? (size_t)(mark - rows[i].text) : strlen(rows[i].text)),
-                     rows[i].text, mark ? rest : "", mark ? mark + 2 : "");
+                     rows[i].text, mark ? rest : "", mark ? mark + 2 : "", kinds);
             return text;
         }
     return NULL;

@@ -5,9 +5,6 @@
 
 #include <windows.h>
 
-/* The addresses of machines, for options and messages. */
-#define MACHINE_ADDRESSES "ssh://HOST, smb://HOST or unix:/PATH"
-
 /* Returns the message for this status. `machine` is written as the user gave it: a NAME with or
  * without backslashes, or an address. Valid until the next call. NULL: there is no message for this
  * status. */

@@ -3,7 +3,6 @@
 #ifndef OPL_TOOLS_PCVIEW_OPTION_ROWS_H
 #define OPL_TOOLS_PCVIEW_OPTION_ROWS_H
 
-#include "../common/machine-message.h"
 #include "../common/options.h"
 #include "../view/view.h"
 
@@ -64,7 +63,8 @@ static const struct option_row pcview_rows[] = {
      "Read a saved block instead of querying this system; - is standard input. Given twice, the "
      "first is the older sample.", "@files", 0},
     {'m', "machine", "NAME", 0,
-     "Query another machine: a NAME from the registry or the network, " MACHINE_ADDRESSES ".", "localhost", 0, .sets = OPTION_TEXT(struct pcview, machine)},
+     "Query another machine: a NAME from the registry or the network, or an address such as ssh://HOST.", "localhost", 0,
+     .sets = OPTION_TEXT(struct pcview, machine)},
     {'s', "server", "NAME", 0, "The same as -m, as typeperf names it.", "localhost", 0, .sets = OPTION_TEXT(struct pcview, machine)},
     {'o', "save", "FILE", 0, "Write the unchanged block to FILE; - is standard output.",
      "@files", 0, .sets = OPTION_TEXT(struct pcview, save)},

@@ -3,7 +3,6 @@
 #ifndef OPL_TOOLS_TYPEPERF_OPTION_ROWS_H
 #define OPL_TOOLS_TYPEPERF_OPTION_ROWS_H
 
-#include "../common/machine-message.h"
 #include "../common/options.h"
 #include "../common/sheet.h"
 #include "../common/text-list.h"
@@ -33,7 +32,8 @@ static const struct option_row typeperf_rows[] = {
     {0, "query-instances", NULL, 0, "Like -q, with a line for each instance.", "@objects", 0, "qx", .sets = OPTION_FLAG(struct typeperf, list_instances)},
     {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {'s', "server", "MACHINE", SERVER, "The machine for counters and objects that name no machine: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
+    {'s', "server", "MACHINE", SERVER,
+     "The machine for counters and objects that name no machine: a NAME, or an address such as ssh://HOST.", "localhost", 0, NULL},
     {'y', "yes", NULL, 0, "Overwrite an existing file without confirmation.", NULL, 0, NULL, .sets = OPTION_FLAG(struct typeperf, yes)},
     {0, "top", "N", TOP,
      "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first "

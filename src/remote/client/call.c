@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* ---- the link ---- */
@@ -100,18 +99,14 @@ LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret)
     return ERROR_SUCCESS;
 }
 
-/* ---- a socket of this machine ---- */
+/* ---- a socket ---- */
 
-LSTATUS link_open_socket(const char *path, struct link *ret)
+LSTATUS link_open_socket(const struct sockaddr *address, socklen_t size, struct link *ret)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path)
-        return ERROR_BAD_NETPATH;
-    strcpy(address.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return status_from_errno(errno);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address)) {
+    if (connect(fd, address, size)) {
         LSTATUS status = errno == EACCES ? ERROR_ACCESS_DENIED
                          : may_wait()    ? WAIT_TIMEOUT
                                          : RPC_S_SERVER_UNAVAILABLE;

@@ -6,6 +6,8 @@
 #include "remote/proto.h"
 #include "remote/remote.h"
 
+#include <sys/socket.h>
+
 #define REMOTE_MACHINES REMOTE_SETTINGS "\\Machines"
 
 /* ---- call.c: a stream; the program may close its descriptor at any time ---- */
@@ -15,8 +17,9 @@ struct link {
     dev_t device;
     ino_t inode;
 };
-/* Connects to a Unix socket. WAIT_TIMEOUT: the server's queue of connections is full; try again. */
-LSTATUS link_open_socket(const char *path, struct link *ret);
+/* Connects to a socket that accepts streams. WAIT_TIMEOUT: the server's queue of connections is
+ * full; try again. */
+LSTATUS link_open_socket(const struct sockaddr *address, socklen_t size, struct link *ret);
 /* Starts a program whose standard input and output are the stream. The calling program gets no
  * SIGCHLD for that process and cannot wait for it. */
 LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret);
@@ -24,6 +27,13 @@ LSTATUS link_open_program(const char *file, char *const *arguments, struct link 
  * only as data arrives. WAIT_TIMEOUT: not complete yet; RPC_S_CALL_FAILED: the stream is lost. */
 LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret);
 void link_close(struct link *link);
+
+/* ---- transport.c: kinds of addresses ---- */
+/* Returns the URL for a name: the name itself if it is a URL, else the URL in the list of machines.
+ * The name may begin with \\. ERROR_BAD_NETPATH: the name is invalid or unknown. */
+LSTATUS address_of(const char *name, struct buffer *ret);
+/* Connects to the machine of a URL that address_of returned. WAIT_TIMEOUT: try again soon. */
+LSTATUS address_connect(const char *url, struct link *ret);
 
 /* ---- target.c: one connection to each machine, shared by its keys ---- */
 /* A reply that missed its deadline: the bytes that have arrived, and what is needed to check the
