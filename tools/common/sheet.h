@@ -14,6 +14,7 @@
 /* The formats for the tables of options and for messages. */
 #define SHEET_NAMES "CSV TSV BIN json jsonl table"
 #define SHEET_OTHERS "json, jsonl or table"
+#define SHEET_HELP "json, one document; jsonl, one document per line; table, for reading"
 
 struct sheet;
 struct sheet_format {

@@ -31,7 +31,7 @@ static const struct option_row relog_rows[] = {
      "Only these counters; * and ? match any names. More paths may follow; an argument without backslash or :: is a file.", NULL, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
     {'f', "format", "FORMAT", FORMAT,
-     "CSV, TSV or BIN (.blg, .blg.zst) as on Windows; " SHEET_OTHERS ". Default: by the extension of the "
+     "CSV, TSV or BIN (.blg, .blg.zst) as on Windows; " SHEET_HELP ". Default: by the extension of the "
      "output's name, else BIN.", SHEET_NAMES, 0, NULL},
     {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are calculated between the kept samples.", "2 5 10 60", 0, NULL},
     {0, "average", NULL, 0, "With -t: print the mean since the previous line instead of the kept sample's own value.", NULL, 0, NULL,

@@ -457,10 +457,11 @@ static void print_lines(struct printer *printer, const struct summary_line *line
         void (*line)(struct printer *printer, const struct summary_line *line);
         void (*end)(struct printer *printer);
     } formats[] = {
-        {"table", table_begin,   table_line,     NULL    },
+        {"CSV",   columns_begin, columns_line,   NULL    },
+        {"TSV",   columns_begin, columns_line,   NULL    },
         {"json",  json_begin,    json_line,      json_end},
         {"jsonl", NULL,          json_line_only, NULL    },
-        {NULL,    columns_begin, columns_line,   NULL    }, /* CSV and TSV */
+        {NULL,    table_begin,   table_line,     NULL    }, /* all others */
     };
     size_t f = 0;
     while (formats[f].name && strcmp(formats[f].name, printer->format->name) != 0)

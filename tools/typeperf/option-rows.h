@@ -21,7 +21,7 @@ enum { FORMAT = 1, COUNTER_FILE, INTERVAL, LIST, COUNT, OUTPUT, CONFIG, SERVER, 
 
 /* clang-format off */
 static const struct option_row typeperf_rows[] = {
-    {'f', "format", "FORMAT", FORMAT, "CSV (the default), TSV or BIN (.blg) as on Windows; " SHEET_OTHERS ".", SHEET_NAMES, 0, NULL},
+    {'f', "format", "FORMAT", FORMAT, "CSV (the default), TSV or BIN (.blg) as on Windows; " SHEET_HELP ".", SHEET_NAMES, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read counters from a file, one in each line; - is standard input.", "@files", 0, "cf"},
     {0, "interval", "TIME", INTERVAL,
      "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. Default 1 second; the first sample is taken after 0.25 s.",
