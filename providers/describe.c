@@ -443,6 +443,21 @@ static void print_object(const opl_object *object, FILE *const *absent, size_t a
         print_absent(absent[i], object->index);
 }
 
+/* Returns the first number after the hundreds of the packaged block that are in use. */
+static unsigned next_hundred(void)
+{
+    DWORD last = BLOCK_FIRST;
+    for (size_t i = 0; i < object_count; i++) {
+        DWORD most = objects[i]->index;
+        for (size_t row = 0; row < objects[i]->counter_count; row++)
+            if (objects[i]->counters[row].index > most)
+                most = objects[i]->counters[row].index;
+        if (objects[i]->index < SECOND_FIRST && most > last)
+            last = most;
+    }
+    return (unsigned)(last / 100 + 1) * 100;
+}
+
 static void print_index(void)
 {
     char page[256];
@@ -466,6 +481,9 @@ static void print_index(void)
         printf("| [%s](%s) | %u | %s |\n", objects[i]->name, page, (unsigned)objects[i]->index,
                objects[i]->help);
     }
+    printf("\nAn object that Windows does not have takes a hundred numbers for itself and its "
+           "counters. The next free hundred\nbegins at %u.\n",
+           next_hundred());
 }
 
 static bool print_pages(const char *folder, FILE *const *absent, size_t absent_count)

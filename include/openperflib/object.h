@@ -104,8 +104,8 @@ typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
  * the list function sets it with opl_listing_set. This structure never changes. */
 typedef struct opl_value {
     const opl_source *source;
-    const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key
-                            * with a question mark, "new?", may be missing */
+    const char *key;       /* KEY: one key, or a sum of up to four: "syscr + syscw", "pgfault -
+                            * pgmajfault"; a key with a question mark, "new?", may be missing */
     unsigned column, plus; /* COLUMN: field `column`, to which field `plus` is added (0: none) */
     opl_unit unit;
     opl_function function;

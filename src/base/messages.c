@@ -50,7 +50,8 @@ const struct event_message event_messages[] = {
      "compare the value Close of its Performance key with the library's exported names"},
     {"Perflib", 1008, EVENT_ERROR, "Service Library Win32Error",
      "Open of {Service} in {Library} failed: {Win32Error}",
-     "Open is called again at the next query; check that the program or service that the provider reads is running"},
+     "Open is called again at the next query; check that the program or service that the provider reads is running; an event 4004 before it names a "
+     "wrong row of the provider's table"},
     {"Perflib", 1009, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress Crash",
      "Open of {Service} in {Library} crashed: {Crash}",
      VENDOR},

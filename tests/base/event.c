@@ -79,7 +79,8 @@ static void words_come_from_the_catalog(void **state)
         log.data + 20,
         "\tPerflib\t1008\terror\tMyPerf\t"
         "Open of MyPerf in /l/my.so failed: access denied (5); Open is called again at the next "
-        "query; check that the program or service that the provider reads is running\n");
+        "query; check that the program or service that the provider reads is running; an event "
+        "4004 before it names a wrong row of the provider's table\n");
     event_log("Perflib", 1009, "MyPerf",
               EVENT_FIELDS(EVENT_TEXT("Crash", "SIGSEGV"), EVENT_NUMBER("Other", 1)), "and\nmore");
     assert_int_equal(lines(&log), 2);

@@ -55,8 +55,7 @@ static const struct option_row pcview_rows[] = {
     {'v', "values", NULL, 0, "Show the instances and their current values.", NULL, 0, .sets = OPTION_FLAG(struct pcview, values)},
     {'e', "explain", NULL, 0, "Show what each counter means.", NULL, 0, .sets = OPTION_FLAG(struct pcview, explain)},
     {'l', "language", "ID", LANGUAGE,
-     "Titles, explanations and units in this language: 009 English (the default), 007 German, 00A "
-     "Spanish, 00C French, 019 Russian.", "007 009 00A 00C 019", 0},
+     "Titles, explanations and units in this language, such as 007 (German); default 009 (English).", "007 009 00A 00C 019", 0},
     {'x', "hex", NULL, 0, "Show the bytes with their fields.", NULL, 0, .sets = OPTION_FLAG(struct pcview, hex)},
     {'j', "json", NULL, 0, "Print one JSON document with everything.", NULL, 0, .sets = OPTION_FLAG(struct pcview, json)},
     {'b', "block", "FILE", BLOCK,
