@@ -158,41 +158,54 @@ static void a_file_without_header(void **state)
                  "1 damaged Windows Registry Edit\n2 key HKEY_LOCAL_MACHINE\\A\n");
 }
 
+static bool note_reason(void *self, const opl_reg_entry *entry)
+{
+    return entry->kind != OPL_REG_DAMAGED || buffer_add_text(self, entry->why);
+}
+
 static void each_damage_is_one_line(void **state)
 {
-    static const char *const lines[] = {"\"a",
-                                        "\"a\"",
-                                        "\"a\"=",
-                                        "\"a\"=\"b",
-                                        "\"a\"=\"b\\\"",
-                                        "\"a\"=\"b\" c",
-                                        "\"a\"=\"\\x\"",
-                                        "\"a\"=dword:",
-                                        "\"a\"=dword:123456789",
-                                        "\"a\"=dword:1g",
-                                        "\"a\"=hex:1,",
-                                        "\"a\"=hex:zz",
-                                        "\"a\"=hex:1 2",
-                                        "\"a\"=hex(:1",
-                                        "\"a\"=hex(7):1",
-                                        "\"a\"=hex():1",
-                                        "\"a\"=hex(123456789):1",
-                                        "\"a\"=text",
-                                        "\"a\"=--",
-                                        "plain",
-                                        "\"a\"=hex:1,\\",
-                                        "\"a\"=\"\x01\"",
-                                        "\"\xff\"=\"x\"",
-                                        "@",
-                                        "=\"x\"",
-                                        "\"a\"=\"b\x7f\xed\xa0\""};
-    for (size_t i = 0; i < COUNT(lines); i++) {
-        BUFFER_AUTO text = {0}, expected = {0};
-        buffer_printf(&text, HEADER "[HKLM\\A]\n%s\n\"ok\"=dword:1\n", lines[i]);
+    /* clang-format off */
+    static const struct {
+        const char *line, *why;
+    } rows[] = {
+        {"\"a", "the closing quotation mark is missing"},
+        {"\"a\"", "= is missing after the value's name"},
+        {"\"a\"=", "the value is neither text in quotation marks, dword: nor hex:"},
+        {"\"a\"=\"b", "the closing quotation mark is missing"},
+        {"\"a\"=\"b\\\"", "the closing quotation mark is missing"},
+        {"\"a\"=\"b\" c", "unexpected text after the value"},
+        {"\"a\"=\"\\x\"", "in a text each backslash must be written twice"},
+        {"\"a\"=dword:", "a dword value must have one to eight hexadecimal digits"},
+        {"\"a\"=dword:123456789", "a dword value must have one to eight hexadecimal digits"},
+        {"\"a\"=dword:1g", "unexpected text after the value"},
+        {"\"a\"=hex:1,", "a byte of two hexadecimal digits is missing"},
+        {"\"a\"=hex:zz", "a byte of two hexadecimal digits is missing"},
+        {"\"a\"=hex:1 2", "unexpected text after the value"},
+        {"\"a\"=hex(:1", "the value is neither text in quotation marks, dword: nor hex:"},
+        {"\"a\"=hex(7):1", "text in hexadecimal form has an odd number of bytes"},
+        {"\"a\"=hex():1", "the value is neither text in quotation marks, dword: nor hex:"},
+        {"\"a\"=hex(123456789):1", "the value is neither text in quotation marks, dword: nor hex:"},
+        {"\"a\"=text", "the value is neither text in quotation marks, dword: nor hex:"},
+        {"\"a\"=--", "unexpected text after the value"},
+        {"plain", "the line is neither a key, a value nor a comment"},
+        {"\"a\"=hex:1,\\", "the value is incomplete"},
+        {"\"a\"=\"\x01\"", "the line contains a control character"},
+        {"\"\xff\"=\"x\"", "the line is not UTF-8"},
+        {"@", "= is missing after the value's name"},
+        {"=\"x\"", "the line is neither a key, a value nor a comment"},
+        {"\"a\"=\"b\x7f\xed\xa0\"", "the line is not UTF-8"},
+    };
+    /* clang-format on */
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        BUFFER_AUTO text = {0}, expected = {0}, why = {0};
+        buffer_printf(&text, HEADER "[HKLM\\A]\n%s\n\"ok\"=dword:1\n", rows[i].line);
         buffer_printf(&expected,
                       "3 key HKEY_LOCAL_MACHINE\\A\n4 damaged %s\n5 value ok 4 01000000\n",
-                      lines[i]);
+                      rows[i].line);
         assert_reads(text.data, expected.data);
+        assert_int_equal(opl_reg_read(text.data, text.len, 0, note_reason, &why), ERROR_SUCCESS);
+        assert_string_equal(why.data, rows[i].why);
     }
 }
 
