@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +66,21 @@ static void samples_come_by_themselves(void **state)
     assert_int_equal(WaitForSingleObject(event, 1200), WAIT_TIMEOUT);
     assert_int_equal(PdhCloseQuery(query), (PDH_STATUS)PDH_INVALID_HANDLE);
     assert_true(CloseHandle(event));
+}
+
+/* Each sample sets the event once, also one that counts (EFD_SEMAPHORE). */
+static void a_sample_counts_once(void **state)
+{
+    PDH_HCOUNTER counter;
+    PDH_HQUERY query = opened(&counter);
+    uint64_t samples = 0;
+    int event = eventfd(0, EFD_CLOEXEC);
+    assert_int_equal(PdhCollectQueryDataEx(query, 1, (HANDLE)(intptr_t)event), 0);
+    assert_int_equal(poll(&(struct pollfd){.fd = event, .events = POLLIN}, 1, 20000), 1);
+    assert_int_equal(read(event, &samples, sizeof samples), sizeof samples);
+    assert_int_equal(samples, 1);
+    assert_int_equal(PdhCloseQuery(query), 0);
+    assert_int_equal(close(event), 0);
 }
 
 /* A handle that is no event is refused, and nothing is written to it. */
@@ -130,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_come_by_themselves),
+        cmocka_unit_test(a_sample_counts_once),
         cmocka_unit_test(only_events_are_set),
         cmocka_unit_test(a_child_closes_what_it_inherited),
         cmocka_unit_test(events_stay_or_reset),

@@ -245,11 +245,13 @@ static void values_are_found_by_their_names(void **state)
     PDH_HCOUNTER id = added("\\Process(twin#1)\\ID Process");
     PDH_HCOUNTER faults = added("\\\\THERE\\process(init)\\page faults/sec");
     PDH_HCOUNTER none = added("\\Process(nobody)\\ID Process");
+    PDH_HCOUNTER second = added("\\Process(absent#1)\\ID Process"); /* no name of either reading */
     PDH_HCOUNTER unknown = added("\\Process(init)\\Nonsense");
     assert_int_equal(query_collect(query, NULL), 0);
     assert_true(value_of(id) == 11);
     no_value(faults, PDH_CSTATUS_INVALID_DATA);
     no_value(none, PDH_CSTATUS_NO_INSTANCE);
+    no_value(second, PDH_CSTATUS_NO_INSTANCE);
     no_value(unknown, PDH_CSTATUS_NO_COUNTER);
     fake_processes[0].faults = 30;
     assert_int_equal(query_collect(query, NULL), 0);

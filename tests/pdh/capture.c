@@ -5,12 +5,15 @@
  */
 #include "pdh/log/capture.h"
 #include <openperflib/capture.h>
+#include <openperflib/unstable.h>
 #include <windef.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "fake.h"
 #include "objects.h"
@@ -384,6 +387,54 @@ static void instances_of_all_samples_are_listed(void **state)
     assert_int_equal(capture_close(bound, 0), 0);
 }
 
+/* A counter of a type without a formula is lost for programs that show cooked values, not for those
+ * that take raw values. What was lost before is forgotten. */
+static void a_type_without_formula_is_lost_once(void **state)
+{
+    static const char type[] = {0, 4, 0x41, 0x10}, unknown[] = {0, 4, 0x7d, 0x10};
+    char path[512];
+    BUFFER_AUTO bytes = {0}, paths = {0};
+    assert_int_equal(file_read(AT_FDCWD, blg, &bytes), 0);
+    char *at = memmem(bytes.data, bytes.len, type, sizeof type);
+    assert_non_null(at);
+    memcpy(at, unknown, sizeof unknown);
+    snprintf(path, sizeof path, "%s/unknown.blg", folder);
+    assert_int_equal(file_replace(AT_FDCWD, path, 0600, bytes.data, bytes.len, NULL, NULL), 0);
+    assert_int_equal(expand_path(file(path), "\\*(*)\\*", 0, &paths), 0);
+    assert_int_equal(expand_path(file(path), "\\*\\*", 0, &paths), 0);
+    assert_string_equal(opl_capture_unshown(),
+                        "not shown: counters whose type has no formula: 1, the first is "
+                        "\\\\charlieparker\\memory\\cache faults/sec");
+    assert_int_equal(expand_path(file(path), "\\*\\*", OPL_EXPAND_AS_RECORDED, &paths), 0);
+    assert_null(opl_capture_unshown());
+    assert_int_equal(expand_path(file(path), "\\*\\*", 0, &paths), 0);
+    assert_int_equal(expand_path(file(csv), "\\*\\*", 0, &paths), 0);
+    assert_null(opl_capture_unshown());
+}
+
+/* A history is current until a file is added or removed. */
+static void a_history_is_current_until_files_change(void **state)
+{
+    static const char *const folders[] = {"captures", "captures/night"};
+    static const char text[] =
+        "\"(PDH-CSV 4.0)\",\"\\\\M\\O(a)\\c\"\n\"01/02/2003 04:05:06.000\",\"1\"\n";
+    char path[512];
+    setenv("OPENPERFLIB_ROOT", folder, 1);
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    make_text("captures/night/a.csv", text, path);
+    opl_history *history = opl_history_open("night");
+    assert_non_null(history);
+    assert_true(opl_history_is_current(history));
+    usleep(20000); /* more than the unit of a file system's times */
+    make_text("captures/night/b.csv", text, path);
+    assert_false(opl_history_is_current(history));
+    opl_history_close(history);
+    unsetenv("OPENPERFLIB_ROOT");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +451,8 @@ int main(void)
         cmocka_unit_test(bound_to_nothing_is_the_present),
         cmocka_unit_test(a_capture_lists_what_it_holds),
         cmocka_unit_test(instances_of_all_samples_are_listed),
+        cmocka_unit_test(a_type_without_formula_is_lost_once),
+        cmocka_unit_test(a_history_is_current_until_files_change),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
 }

@@ -304,6 +304,10 @@ static void options_that_cannot_be(void **state)
     type = PDH_LOG_TYPE_BINARY;
     assert_int_equal(capture_open(&options, &type, &log), STATUS(NOT_IMPLEMENTED));
     assert_non_null(strstr(opl_capture_problem(), "record to a .blg, then use relog"));
+    options_of(&options, query, "now.blg", path); /* the next one is not refused for that reason */
+    assert_int_equal(capture_open(&options, &type, &log), 0);
+    assert_null(opl_capture_problem());
+    assert_int_equal(capture_close(log, 0), 0);
     options_of(&options, query, "never", path);
     type = PDH_LOG_TYPE_CSV;
     options.access = PDH_LOG_CREATE_ALWAYS;
