@@ -174,6 +174,7 @@ static void texts_by_hand_come_back(void **state)
     static const char german[] = "2\0Anlage\0", other[] = "3\0Another.\0";
     opl_load_options options = options_of();
     BUFFER_AUTO before = {0};
+    struct stat files[2];
     make_machine(2);
     assert_int_equal(names_store(NAMES_HELP, 9, helps, sizeof helps), ERROR_SUCCESS);
     assert_int_equal(names_store(NAMES_COUNTER, 7, german, sizeof german), ERROR_SUCCESS);
@@ -185,6 +186,11 @@ static void texts_by_hand_come_back(void **state)
     assert_name(3, 9, "Written by hand.");
     assert_name(3001, 9, "Later.");
     assert_same(&before);
+    /* nothing is lost, so nothing is written */
+    assert_int_equal(stat(path_of("machine/registry.d/manual.reg"), &files[0]), 0);
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(stat(path_of("machine/registry.d/manual.reg"), &files[1]), 0);
+    assert_int_equal(files[0].st_ino, files[1].st_ino);
     /* restores one language: texts of the other language stay as they are */
     assert_int_equal(names_store(NAMES_HELP, 9, other, sizeof other), ERROR_SUCCESS);
     registry_delete_tree(LAYER_MACHINE, REGISTRY_PERFLIB "\\007\\Manual");

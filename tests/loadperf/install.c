@@ -289,6 +289,24 @@ static void f_b5_objects_listed_by_hand_are_not_given_to_another(void **state)
     assert_loaded("A", 2050, 2054);
 }
 
+/* An Object List that was written by hand is kept if the ini file has no [objects], unless it has
+ * an object of another service. */
+static void a_list_by_hand_with_anothers_object_is_refused(void **state)
+{
+    put_service_ini("A");
+    put_ini(ini_head, strstr(ini_texts, "[text]"));
+    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);
+    put("machine/registry.d/other.reg",
+        HEADER "[" PERFORMANCE_KEY "]\n\"Object List\"=\"1854 1848\"\n");
+    assert_int_equal(load_library("my.ini"), ERROR_ALREADY_EXISTS);
+    assert_remark("has 1848, an object of A, and the ini file has no [objects]");
+    put("machine/registry.d/other.reg",
+        HEADER "[" PERFORMANCE_KEY "]\n"
+               "\"Object List\"=\"1854 1848\"\n\"Shared Objects\"=dword:1\n");
+    assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
+    assert_text(PERFORMANCE_KEY, "Object List", "1854 1848");
+}
+
 /* The file .ranges caches which numbers are in use. If it is damaged, it is not used: it is trusted
  * only if its hash and the files' attributes agree. */
 static void a_damaged_cache_costs_nothing_but_time(void **state)
@@ -673,6 +691,7 @@ int main(void)
         LOAD_TEST(the_packaged_block_is_never_given),
         LOAD_TEST(ranges_of_files_edited_in_place_count),
         LOAD_TEST(f_b5_objects_listed_by_hand_are_not_given_to_another),
+        LOAD_TEST(a_list_by_hand_with_anothers_object_is_refused),
         LOAD_TEST(a_damaged_cache_costs_nothing_but_time),
         LOAD_TEST(two_at_once_both_succeed),
         LOAD_TEST(a_killed_one_leaves_all_or_nothing),
