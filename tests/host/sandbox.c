@@ -108,6 +108,72 @@ static int with_calls_denied(void)
     return !(here && getppid() > 0 && fork() >= 0);
 }
 
+enum { GROUP = 1 }; /* a kind of process that setpriority and ioprio_set know */
+
+/* Calls that change another process, and where their argument for the process is. */
+static const struct {
+    long call, call_32; /* call_32: the number for 32-bit programs on x86 */
+    int position;
+} calls_on_processes[] = {
+  /* clang-format off */
+    {SYS_prlimit64, 340, 0},      {SYS_sched_setaffinity, 241, 0}, {SYS_sched_setscheduler, 156, 0},
+    {SYS_sched_setparam, 154, 0}, {SYS_sched_setattr, 351, 0},     {SYS_migrate_pages, 294, 0},
+    {SYS_move_pages, 317, 0},     {SYS_setpriority, 97, 1},        {SYS_ioprio_set, 289, 1},
+  /* clang-format on */
+};
+
+static int with_priorities_denied(void)
+{
+    bool all = true;
+    seccomp_deny_priorities();
+    for (size_t i = 0; i < COUNT(calls_on_processes); i++) {
+        int position = calls_on_processes[i].position; /* 1: the kind of the process comes first */
+        all &= refused(syscall(calls_on_processes[i].call, position ? GROUP : third_party,
+                               position ? third_party : 0, 0, 0, 0, 0));
+    }
+    return !all;
+}
+
+#ifdef __x86_64__
+static int call_32(long number, long first, long second)
+{
+    long result;
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(number), "b"(first), "c"(second), "d"(0L), "S"(0L), "D"(0L)
+                     : "memory", "r8", "r9", "r10", "r11");
+    return (int)result;
+}
+
+/* A 64-bit program can make the calls of 32-bit programs, too. */
+static int with_priorities_denied_32(void)
+{
+    enum { GETPID = 20 };
+    bool all = true;
+    pid_t probe = fork();
+    int status;
+    if (probe == 0)
+        _exit(call_32(GETPID, 0, 0) != getpid());
+    if (waitpid(probe, &status, 0) != probe || status)
+        return 0; /* this kernel has no calls for 32-bit programs */
+    seccomp_deny_priorities();
+    for (size_t i = 0; i < COUNT(calls_on_processes); i++) {
+        int position = calls_on_processes[i].position;
+        all &= call_32(calls_on_processes[i].call_32, position ? GROUP : third_party,
+                       position ? third_party : 0) == -EPERM;
+    }
+    return !all;
+}
+#endif
+
+static void other_processes_keep_their_priorities(void **state)
+{
+    assert_int_equal(in_child(with_priorities_denied), 0);
+#ifdef __x86_64__
+    assert_int_equal(in_child(with_priorities_denied_32), 0);
+#endif
+}
+
 static void signals_stay_at_home(void **state)
 {
     assert_int_equal(in_child(with_list), 0);
@@ -140,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_stay_at_home),
         cmocka_unit_test(calls_are_refused),
+        cmocka_unit_test(other_processes_keep_their_priorities),
     };
     return cmocka_run_group_tests(tests, start_third_party, end_third_party);
 }
