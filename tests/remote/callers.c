@@ -191,6 +191,7 @@ static void see(const char *sids, const char *name, struct seen *ret)
     send_only(fd, &request);
     assert_int_equal(hear(fd, &message, &reply), 0);
     close(fd);
+    assert_int_equal(reply.needed, reply.data_size);
     assert_int_equal(opl_block_init(&block, reply.data, reply.data_size), OPL_BLOCK_GOOD);
     assert_int_equal(block.header.TotalByteLength, reply.data_size);
     size_t end = block.header.HeaderLength;
@@ -219,6 +220,7 @@ static void objects_for_some(void **state)
     const char *other = ADMINISTRATORS " S-1-5-21-1-2-3-1002";
     see(ADMINISTRATORS, "Global", &whole);
     assert_true(has(&whole, 2) && has(&whole, 4) && has(&whole, 230) && has(&whole, 238));
+    SET_LIST(OBJECTS, "1st", "no number: a note, the lists after it count");
     SET_LIST(OBJECTS, "230", "!S-1-5-21-1-2-3-1002");
     SET_LIST(OBJECTS, "4", "S-1-5-21-1-2-3-1002");
     SET_LIST(OBJECTS, "238", "no such user");
