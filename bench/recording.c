@@ -41,12 +41,18 @@ static void record(void)
     demand(PdhUpdateLogA(written, NULL), "PdhUpdateLog");
 }
 
-/* Adds the counters that a path matches; instances stay wildcards. */
+/* Adds the counters that a path matches; instances stay wildcards. Prints a path that this machine
+ * does not have. */
 static void add(const char *path)
 {
     static char paths[1 << 16];
     DWORD size = sizeof paths;
-    demand(PdhExpandWildCardPathA(NULL, path, paths, &size, PDH_NOEXPANDINSTANCES), path);
+    PDH_STATUS status = PdhExpandWildCardPathA(NULL, path, paths, &size, PDH_NOEXPANDINSTANCES);
+    if ((DWORD)status == PDH_CSTATUS_NO_OBJECT) {
+        printf("not here: %s\n", path);
+        return;
+    }
+    demand(status, path);
     for (const char *one = paths; *one; one += strlen(one) + 1) {
         PDH_HCOUNTER counter;
         demand(PdhAddCounterA(query, one, 0, &counter), one);
