@@ -232,6 +232,11 @@ struct log_set {
     size_t count, next;        /* next: the first file that was not opened yet */
     LONGLONG newest;           /* `first` of the last file, from which the facts are */
     struct log_losses skipped; /* files that cannot be read */
+    struct set_stamp {         /* folders, the set's definition, and files without a sample yet */
+        char *path;
+        struct timespec changed;
+    } * stamps;
+    size_t stamp_count;
     char zone[128];
     unsigned char zone_rule[172];
 };

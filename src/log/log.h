@@ -204,6 +204,8 @@ struct log_skim {
  * only the beginning of some frames is decoded. A clock that was set back by more than an hour
  * hides samples. PDH_INVALID_ARGUMENT: `log` is not that of a set. */
 PDH_STATUS log_skim(struct log *log, const struct log_skim *skim);
+/* False if files came or went since the set was opened, or it records elsewhere now. */
+bool captures_are_current(const struct log *log);
 
 /* From now on, samples of different files are returned as one if their times differ by at most half
  * a second and no needed column has a value in both; of values with exactly the same time and

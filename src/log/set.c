@@ -58,6 +58,35 @@ static uint64_t catalogue_of(const struct file *file)
     return hash;
 }
 
+/* When a file or folder was changed last; 0: it is missing. */
+static struct timespec changed(const char *path)
+{
+    struct stat st = {0};
+    return stat(path, &st) ? (struct timespec){0} : st.st_mtim;
+}
+
+/* Notes a change after which the set must be opened again. */
+static bool add_stamp(struct log_set *set, const char *path, struct timespec when)
+{
+    struct set_stamp *stamps = reallocarray(set->stamps, set->stamp_count + 1, sizeof *stamps);
+    if (!stamps)
+        return false;
+    set->stamps = stamps;
+    stamps[set->stamp_count] = (struct set_stamp){strdup(path), when};
+    return stamps[set->stamp_count++].path;
+}
+
+bool captures_are_current(const struct log *log)
+{
+    for (size_t i = 0; log->set && i < log->set->stamp_count; i++) {
+        const struct set_stamp *stamp = &log->set->stamps[i];
+        struct timespec now = changed(stamp->path);
+        if (now.tv_sec != stamp->changed.tv_sec || now.tv_nsec != stamp->changed.tv_nsec)
+            return false;
+    }
+    return true;
+}
+
 static bool add_name(struct log_set *set, const char *folder, const char *name)
 {
     struct set_file *files = reallocarray(set->files, set->count + 1, sizeof *files);
@@ -90,8 +119,8 @@ static bool is_of(const char *name, const char *begin)
  * because others may be there. `begins`: how their names begin; NULL: all are the set's. */
 static bool list_folder(struct log_set *set, const char *folder, const char *const *begins)
 {
+    bool good = add_stamp(set, folder, changed(folder));
     DIR *directory = opendir(folder);
-    bool good = true;
     if (!directory && errno == EACCES && !set->denied)
         set->denied = strdup(folder);
     for (struct dirent *entry; directory && good && (entry = readdir(directory));) {
@@ -140,7 +169,11 @@ static bool list_elsewhere(struct log_set *set, bool user, const char *name)
     const char *begins[COLLECTORS + 1] = {0};
     size_t count = 0;
     FREE_AUTO char *path = set_path(user, name, PLACE_SET);
-    if (!path || file_read_most(AT_FDCWD, path, MOST, &bytes) || !bytes.len)
+    if (!path)
+        return true;
+    if (!add_stamp(set, path, changed(path)))
+        return false;
+    if (file_read_most(AT_FDCWD, path, MOST, &bytes) || !bytes.len)
         return true;
     char *at = bytes.data, *file;
     const char *folder = next_element(&at, "<RootPath>", "</RootPath>");
@@ -154,7 +187,9 @@ static bool list_elsewhere(struct log_set *set, bool user, const char *name)
 static bool list_captures(struct log_set *set, bool user, const char *name)
 {
     FREE_AUTO char *folder = set_path(user, name, PLACE_CAPTURES);
-    return folder && list_folder(set, folder, NULL) && list_elsewhere(set, user, name);
+    if (!folder)
+        return user; /* without a home, as in a unit of systemd, a user has no sets */
+    return list_folder(set, folder, NULL) && list_elsewhere(set, user, name);
 }
 
 /* Lists the captures of this user's set, or if the user has no set of that name and no captures of
@@ -362,12 +397,15 @@ static PDH_STATUS peek_all(struct log *log)
     heads->context = NULL;
     for (size_t i = 0; i < set->count; i++) {
         struct set_file entry = set->files[i];
+        struct timespec when = changed(entry.path);
         if (peek(log, &entry, heads, &why)) {
             set->files[kept++] = entry;
             continue;
         }
         if (why.len)
             losses_add(&set->skipped, LOSS_FILE, 1, "%s", strrchr(why.data, '/') + 1);
+        else
+            add_stamp(set, entry.path, when);
         free(entry.path);
     }
     if (heads->context)
@@ -428,7 +466,10 @@ void captures_free(struct log_set *set)
 {
     for (size_t i = 0; set && i < set->count; i++)
         free(set->files[i].path);
+    for (size_t i = 0; set && i < set->stamp_count; i++)
+        free(set->stamps[i].path);
     if (set) {
+        free(set->stamps);
         free(set->files);
         free(set->denied);
         free(set->name);

@@ -131,7 +131,7 @@ static void read_file(struct reading *reading, size_t number, LONGLONG span)
     *file = (struct file){
         .stream = {.fd = -1, .pipe = -1}
     };
-    int fd = open(entry->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     LSTATUS opened =
         fd < 0 ? status_from_errno(errno) : stream_open(&file->stream, fd, entry->path);
     PDH_STATUS status = log_open_file(log, file, opened);

@@ -50,8 +50,7 @@ static void answer_session(struct server *server, const struct request *request,
     if (access_session(server->access, request, secret))
         write_secret(reply, secret, NULL);
     else
-        fail(reply, HTTP_NO_SECRET,
-             "This link was used already or is too old: run \"perfmon open\" for a new one.\n");
+        fail(reply, HTTP_BUSY, "There are too many sessions, or this link was just used.\n");
     explicit_bzero(secret, sizeof secret);
 }
 
@@ -238,11 +237,13 @@ static void answer_history(struct server *server, const struct request *request,
              "Recorded values exist for the server's own machine only, in the set \"base\".\n");
         return;
     }
-    reply->viewer = past_query_new(server->past, request, &why);
+    bool busy;
+    reply->viewer = past_query_new(server->past, request, &why, &busy);
+    reply->retry = busy ? "2" : NULL;
     if (reply->viewer)
         reply->type = "text/event-stream";
     else
-        fail(reply, HTTP_BAD, why);
+        fail(reply, busy ? HTTP_BUSY : HTTP_BAD, why);
 }
 
 /* ---- captures ---- */

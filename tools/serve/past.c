@@ -505,7 +505,7 @@ static const char *read_query(const struct request *request, struct past_query *
 }
 
 struct past_query *past_query_new(struct past *past, const struct request *request,
-                                  const char **ret_why)
+                                  const char **ret_why, bool *ret_busy)
 {
     struct past_query *query = calloc(1, sizeof *query), **link = &past->queries;
     size_t count = 0;
@@ -513,7 +513,8 @@ struct past_query *past_query_new(struct past *past, const struct request *reque
     pthread_mutex_lock(&past->mutex);
     for (; *link; link = &(*link)->next)
         count++;
-    if (!*ret_why && count >= QUERIES_MOST)
+    *ret_busy = !*ret_why && count >= QUERIES_MOST;
+    if (*ret_busy)
         *ret_why = "Too many requests for recorded values are waiting; try again later.\n";
     if (!*ret_why) {
         query->list = strdup(request->body);

@@ -220,9 +220,9 @@ void past_run(struct past *past);
 /* true if a viewer's stream had no space for an event: past_run must be called soon */
 bool past_waits(const struct past *past);
 /* Begins to answer a request for recorded values. Returns a viewer for the stream, which ends with
- * the answer. NULL: *ret_why has the reason. */
+ * the answer. NULL: *ret_why has the reason; *ret_busy: the same request may succeed later. */
 struct past_query *past_query_new(struct past *past, const struct request *request,
-                                  const char **ret_why);
+                                  const char **ret_why, bool *ret_busy);
 /* Gives the viewer of past_query_new its stream. False: past_query_new did not make this viewer. */
 bool past_begin(struct past *past, const void *viewer, struct stream *stream);
 bool past_end(struct past *past, const void *viewer);

@@ -8,16 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { ITEMS_MOST = 1024, FORMAT = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE };
 
 struct opl_history {
     struct log *log;
-    char *set;
-    /* times of the last change of the folders of captures (the user's and the system's) when they
-     * were read */
-    struct timespec listed[2];
     struct buffer lost;
 };
 
@@ -47,15 +42,6 @@ struct search {
 
 /* ---- opening ---- */
 
-static struct timespec changed(bool user, const char *set)
-{
-    struct stat about = {0};
-    FREE_AUTO char *folder = set_path(user, set, PLACE_CAPTURES);
-    if (folder && stat(folder, &about) != 0)
-        about = (struct stat){0};
-    return about.st_mtim;
-}
-
 opl_history *opl_history_open(const char *set)
 {
     BUFFER_AUTO problem = {0};
@@ -63,10 +49,7 @@ opl_history *opl_history_open(const char *set)
     problem_clear();
     if (!history)
         return NULL;
-    history->set = strdup(set);
-    for (int i = 0; i < 2; i++)
-        history->listed[i] = changed(i == 0, set);
-    if (history->set && !log_open(&(const char *){set}, 1, &history->log, &problem))
+    if (!log_open(&(const char *){set}, 1, &history->log, &problem))
         return history;
     problem_note(problem.data);
     opl_history_close(history);
@@ -79,18 +62,12 @@ void opl_history_close(opl_history *history)
         return;
     log_close(history->log);
     buffer_done(&history->lost);
-    free(history->set);
     free(history);
 }
 
 bool opl_history_is_current(const opl_history *history)
 {
-    for (int i = 0; i < 2; i++) {
-        struct timespec now = changed(i == 0, history->set);
-        if (memcmp(&now, &history->listed[i], sizeof now) != 0)
-            return false;
-    }
-    return true;
+    return captures_are_current(history->log);
 }
 
 const char *opl_history_lost(opl_history *history)
