@@ -286,6 +286,11 @@ enum http_status access_check(struct access *access, const struct request *reque
                    "members of the group that --group names. Run \"perfmon open\".\n";
         return HTTP_FORBIDDEN;
     }
+    if (session && !find(access->links, LINKS_MOST, bearer(request))) {
+        *ret_why =
+            "This link was used already or is too old: run \"perfmon open\" for a new one.\n";
+        return HTTP_NO_SECRET;
+    }
     if (api && !link && !session && !access_valid(access, request)) {
         *ret_why = "There is no valid session: run \"perfmon open\" for a new link.\n";
         return HTTP_NO_SECRET;

@@ -20,7 +20,10 @@ enum {
     HEAD_MEMORY = 32 << 10, /* bytes for the head of a connection's request */
     STREAM_MOST = 4 << 20,  /* bytes that may wait for a slow viewer */
     /* a connection is closed if its request is still incomplete after this time */
-    REQUEST_SECONDS = 20
+    REQUEST_SECONDS = 20,
+    /* and if its viewer takes nothing of a stream or a file for this time */
+    SLOW_SECONDS = 300,
+    UPLOADS_MOST = 4 /* at once */
 };
 
 struct stream {
@@ -38,7 +41,8 @@ struct peer {
     struct MHD_Connection *connection;
     /* when the last request was complete; before the first one, when the connection was opened */
     time_t complete;
-    bool streams;
+    bool lasts; /* has a stream, waits for a job, sends or gets a file: only with a session */
+    bool closing;
 };
 
 /* A request, kept while its body arrives. */
@@ -51,8 +55,8 @@ struct pending {
 struct http {
     struct MHD_Daemon *daemon;
     struct http_calls calls;
-    struct peer *peers;
-    size_t count; /* of peers */
+    struct peer *peers; /* the newest first */
+    size_t count, closing, most, uploads;
     bool local;
 };
 
@@ -286,7 +290,9 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
     struct peer *peer = peer_of(connection);
     if (peer) {
         peer->complete = seconds_now();
-        peer->streams = reply.viewer || reply.job;
+        peer->lasts = reply.viewer || reply.job || reply.file >= 0;
+        MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                                  (unsigned)(peer->lasts ? SLOW_SECONDS : REQUEST_SECONDS));
     }
     if (reply.job) { /* an answer that waits for a job has written nothing to `out` */
         free(text);
@@ -315,7 +321,8 @@ void http_resume(struct connection *connection)
     MHD_resume_connection((struct MHD_Connection *)connection);
 }
 
-/* Adds a piece of the body. False: it is too large, or there is no space. */
+/* Adds a piece of the body. False: it is too large, there is no space, or the request has no
+ * session and none to make, so nothing is kept of it. */
 static bool take_body(struct pending *pending, const char *data, size_t size)
 {
     struct request *request = &pending->request;
@@ -325,8 +332,8 @@ static bool take_body(struct pending *pending, const char *data, size_t size)
         request->size += size;
         return good;
     }
-    char *body =
-        request->size + size > BODY_MOST ? NULL : realloc(pending->body, request->size + size + 1);
+    bool wanted = !strncmp(request->path, "/api/", 5) && request->size + size <= BODY_MOST;
+    char *body = wanted ? realloc(pending->body, request->size + size + 1) : NULL;
     if (!body)
         return false;
     memcpy(body + request->size, data, size);
@@ -377,18 +384,21 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
             return refuse(connection, status, why);
         pending->request.file = http->calls.upload(&pending->request);
         const char *length = request_header(&pending->request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-        if (pending->request.file >= 0 && length && strtoull(length, NULL, 10) > CAPTURE_MOST)
+        if (pending->request.file < 0)
+            return MHD_YES;
+        if (++http->uploads > UPLOADS_MOST)
+            return refuse(connection, HTTP_BUSY, "Four captures are being sent: wait for one.\n");
+        if (length && strtoull(length, NULL, 10) > CAPTURE_MOST)
             return refuse(connection, HTTP_LARGE, "A capture may have 256 MiB at most.\n");
+        struct peer *peer = peer_of(connection);
+        if (peer)
+            peer->lasts = true; /* libmicrohttpd ends it when nothing arrives */
         return MHD_YES;
     }
     struct request *request = &pending->request;
     if (*size) {
-        struct peer *peer = request->file >= 0 ? peer_of(connection) : NULL;
-        if (peer) /* the time of an upload begins again with each piece that arrives */
-            peer->complete = seconds_now();
-        if (!take_body(pending, data,
-                       *size)) /* in the middle of a body, only closing is possible */
-            return MHD_NO;
+        if (!take_body(pending, data, *size))
+            return MHD_NO; /* in the middle of a body, only closing is possible */
         *size = 0;
         return MHD_YES;
     }
@@ -400,18 +410,55 @@ static void forget_request(void *context, struct MHD_Connection *connection, voi
                            enum MHD_RequestTerminationCode code)
 {
     struct pending *pending = *kept;
-    const struct http *http = context;
+    struct http *http = context;
     (void)connection;
     (void)code;
     if (pending) {
         free(pending->body);
-        if (pending->request.file >= 0)
+        if (pending->request.file >= 0) {
             close(pending->request.file);
+            http->uploads--;
+        }
         if (pending->request.job)
             http->calls.forget(pending->request.job);
     }
     free(pending);
     *kept = NULL;
+}
+
+static void close_peer(struct http *http, struct peer *peer)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (!info || peer->closing)
+        return;
+    shutdown(info->connect_fd, SHUT_RDWR);
+    peer->closing = true;
+    http->closing++;
+}
+
+/* Closes connections whose request is incomplete for too long. libmicrohttpd's own time limit is no
+ * help: it starts anew with every byte. */
+static void close_slow(struct http *http)
+{
+    time_t now = seconds_now();
+    for (struct peer *peer = http->peers; peer; peer = peer->next)
+        if (!peer->lasts && now - peer->complete > REQUEST_SECONDS)
+            close_peer(http, peer);
+}
+
+/* When few places are left, closes the connection that has waited longest, so that those who open
+ * connections and say nothing do not keep others out. */
+static void make_place(struct http *http)
+{
+    struct peer *oldest = NULL;
+    if (http->count - http->closing <= http->most - http->most / 8)
+        return;
+    for (struct peer *peer = http->peers; peer; peer = peer->next)
+        if (!peer->lasts && !peer->closing && (!oldest || peer->complete <= oldest->complete))
+            oldest = peer;
+    if (oldest)
+        close_peer(http, oldest);
 }
 
 static void note_connection(void *context, struct MHD_Connection *connection, void **kept,
@@ -420,32 +467,24 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     struct http *http = context;
     struct peer *peer = *kept;
     if (code == MHD_CONNECTION_NOTIFY_STARTED && (peer = calloc(1, sizeof *peer))) {
-        *peer = (struct peer){http->peers, &http->peers, connection, seconds_now(), false};
+        *peer = (struct peer){.next = http->peers,
+                              .link = &http->peers,
+                              .connection = connection,
+                              .complete = seconds_now()};
         if (peer->next)
             peer->next->link = &peer->next;
         http->peers = peer;
         http->count++;
         *kept = peer;
+        make_place(http);
     } else if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer) {
         *peer->link = peer->next;
         if (peer->next)
             peer->next->link = peer->link;
+        http->closing -= peer->closing;
         free(peer);
         http->count--;
         *kept = NULL;
-    }
-}
-
-/* Closes connections whose request is incomplete for too long. libmicrohttpd's own time limit does
- * not help, because it begins again with every byte. */
-static void close_slow(const struct http *http)
-{
-    time_t now = seconds_now();
-    for (const struct peer *peer = http->peers; peer; peer = peer->next) {
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        if (!peer->streams && now - peer->complete > REQUEST_SECONDS && info)
-            shutdown(info->connect_fd, SHUT_RDWR);
     }
 }
 
@@ -471,6 +510,7 @@ struct http *http_new(int listener, bool local, unsigned most, const struct http
         return NULL;
     http->calls = *calls;
     http->local = local;
+    http->most = most;
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http,
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, most,
@@ -490,7 +530,7 @@ void http_free(struct http *http)
     if (!http)
         return;
     for (const struct peer *peer = http->peers; peer; peer = peer->next)
-        if (peer->streams)
+        if (peer->lasts)
             MHD_resume_connection(peer->connection);
     MHD_stop_daemon(http->daemon);
     free(http);

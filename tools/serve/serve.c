@@ -22,7 +22,8 @@ enum {
     DEFAULT_SERIES = 50000,
     ALIVE_MS = 1000,
     SOON_MS = 50,
-    CONNECTIONS_MOST = 256
+    CONNECTIONS_MOST = 256,
+    OTHERS_LEAST = 48
 };
 
 static const struct tool tool = {
@@ -70,7 +71,11 @@ static unsigned connections_most(size_t listeners)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 / listeners >= CONNECTIONS_MOST)
         return CONNECTIONS_MOST;
-    unsigned most = (unsigned)(limit.rlim_cur / 2 / listeners);
+    rlim_t others = limit.rlim_cur / 2; /* for files of providers, captures, records */
+    others = others < OTHERS_LEAST ? OTHERS_LEAST : others;
+    unsigned most = limit.rlim_cur < others + 4 * listeners
+                        ? 4
+                        : (unsigned)((limit.rlim_cur - others) / listeners);
     fprintf(stderr,
             "openperflib-serve: %u connections at most, because of the limit of %u descriptors "
             "(ulimit -n)\n",
