@@ -133,6 +133,12 @@ static bool search_service(void *self, const char *name)
         return true;
     if (has_object(&service, search->index))
         search->found = last_event_text(name, search->text, search->capacity);
+    if (has_object(&service, search->index) && !search->found && !service_enabled(&service)) {
+        snprintf(search->text, search->capacity,
+                 "belongs to %s, which is disabled; \"lodctr%s /E:%s\" enables it", name,
+                 service_option(&service), name);
+        search->found = true;
+    }
     service_done(&service);
     return !search->found;
 }

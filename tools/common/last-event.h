@@ -24,7 +24,8 @@ bool last_event_report(const char *tool, const char *object, const char *service
  * NULL: *ret_why is the reason, NULL if there is no such file. */
 FILE *last_event_open(const char *path, const char **ret_why);
 time_t last_event_time(const opl_load_event *event);
-/* Like last_event_text and last_event_report, for the service that has this object, if any. */
+/* Like last_event_text and last_event_report, for the service that has this object, if any; also if
+ * an administrator has disabled it. */
 bool last_event_of_object(const char *object, char *ret, size_t capacity);
 void last_event_explain(const char *tool, const char *object);
 /* Calls `each` for the listed objects of all providers that fail or are in quarantine. */

@@ -477,10 +477,21 @@ static bool replace(char **text, size_t *size,
 static void update_texts(const struct live *live, struct watched *watched)
 {
     const struct table *table = model_table(live->model, watched->table);
-    if (!table || (watched->tick == table->tick && watched->rows))
+    struct model_source source;
+    if (!table)
+        return;
+    live_source(live, &source);
+    bool missing =
+        !table->text && ((table->tick && !table->row_count) || source.state == MODEL_AWAY);
+    bool known = watched->tick == table->tick && watched->rows;
+    if (missing)
+        model_want(live->model, watched->table); /* columns then say why */
+    if (known && !missing)
         return;
     if (replace(&watched->columns, &watched->columns_size, write_columns, live, watched))
         watched->version++;
+    if (known)
+        return;
     watched->tick = table->tick;
     replace(&watched->rows, &watched->rows_size, write_rows, live, watched);
 }
@@ -622,6 +633,9 @@ static void send_state(struct viewer *viewer)
     struct model_source source;
     struct event_text event;
     live_source(viewer->live, &source);
+    /* this machine is never away; why its providers have no data is in the columns */
+    if (source.state == MODEL_AWAY && !*source.name && (DWORD)source.status == PDH_NO_DATA)
+        source.state = MODEL_GOOD;
     if (viewer->state_sent && viewer->state == source.state && !viewer->lost &&
         model_now() - viewer->sent < ALIVE_SECONDS)
         return;
