@@ -192,9 +192,9 @@ char *files_next(const struct active *active)
     return text_format("%s.%s", base, end);
 }
 
-void files_share(const struct runner *runner, const char *path)
+void files_share(bool user, const char *path)
 {
-    const struct group *group = runner->user ? NULL : getgrnam("openperflib");
+    const struct group *group = user ? NULL : getgrnam("openperflib");
     if (group && geteuid() == 0)
         (void)!lchown(path, (uid_t)-1, group->gr_gid);
 }

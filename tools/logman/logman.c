@@ -3,6 +3,7 @@
  * logman: data collector sets, which record counters into files or watch their limits. Its command
  * line is Windows' with some additions.
  */
+#include "runner.h"
 #include "set.h"
 
 #include "../common/config.h"
@@ -635,6 +636,15 @@ static int change_all(struct logman *opts, const struct options *options, struct
 
 /* ---- the commands ---- */
 
+/* Saves the set as `path`. The group that may read its captures may read where they are, too. */
+static int save(const struct logman *opts, struct set *set, const char *path)
+{
+    int code = set_save(set, opts->own);
+    if (!code && path)
+        files_share(opts->own, path);
+    return code;
+}
+
 /* Changes a set, or for `create` fills a new one, and saves it. */
 static int change(struct logman *opts, const struct options *options, struct set *set)
 {
@@ -646,7 +656,7 @@ static int change(struct logman *opts, const struct options *options, struct set
                             EXIT_USAGE);
     int wrong = change_all(opts, options, set);
     if (!wrong)
-        wrong = set_save(set, opts->own);
+        wrong = save(opts, set, path);
     if (!wrong && set_is_running(opts->name, opts->own))
         set_complain(opts->name, "is running, and keeps its old settings until it is started again",
                      0);
@@ -669,7 +679,7 @@ static int import(const struct logman *opts)
     if (!code && set_fault(set))
         code = set_complain(opts->xml, set_fault(set), EXIT_FAILED);
     if (!code)
-        code = set_save(set, opts->own);
+        code = save(opts, set, path);
     for (size_t i = 0; !code && i < set->count; i++) {
         const char *command = i || !set->command ? set->collectors[i].task : set->command;
         if (command)

@@ -61,7 +61,7 @@ static void make_folder(const struct active *active)
     file_make_folders(dirname(above), 0755);
     umask(mask);
     if (file_make_folders(folder, 0750) == 0)
-        files_share(active->runner, folder);
+        files_share(active->runner->user, folder);
 }
 
 /* Is it safe for root to write into the file's folder? If other users may write there, they could
@@ -144,7 +144,7 @@ static PDH_STATUS open_file(struct active *active)
         active->resumes = may_go_away(status);
         return status;
     }
-    files_share(active->runner, active->file);
+    files_share(active->runner->user, active->file);
     if (!active->resumes) {
         active->files++;
         active->file_samples = 0;

@@ -101,8 +101,9 @@ void record_close(struct active *active);
 /* ---- files.c ---- */
 /* Returns the path of the next file, to be freed; NULL: no memory. */
 char *files_next(const struct active *active);
-/* Gives a new file or folder to the group that may read the system's captures. */
-void files_share(const struct runner *runner, const char *path);
+/* Gives a new file or folder, unless it is a user's, to the group that may read the system's sets
+ * and captures. */
+void files_share(bool user, const char *path);
 /* Deletes the collector's files that are too old; while the disk is too full, also the oldest. */
 void files_clean(const struct active *active);
 /* Starts the compression of all closed files that are not compressed yet. */

@@ -179,13 +179,12 @@ static void read_journal(struct event_log *log)
     posix_spawn_file_actions_t actions;
     int ends[2], state = 0;
     pid_t child;
-    if (pipe(ends) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         cannot_read(log, "journalctl", strerror(errno));
         return;
     }
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     int error = posix_spawnp(&child, args[0], &actions, NULL, args, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -201,7 +200,9 @@ static void read_journal(struct event_log *log)
         waitpid(child, &state, 0);
     log->readable = !error && WIFEXITED(state) && WEXITSTATUS(state) == 0;
     if (!log->readable)
-        cannot_read(log, "journalctl", error ? strerror(error) : "it failed");
+        cannot_read(log, "journalctl",
+                    error ? strerror(error)
+                          : "it failed; members of the group systemd-journal may read the journal");
 }
 
 /* ---- entry points ---- */
