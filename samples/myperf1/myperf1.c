@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * myperf1: a single object with a text and a number, written with nothing but the structures of
- * winperf.h. The whole answer is one structure, filled in Open; Collect copies it and sets a random
- * number.
+ * myperf1: a single object with a text and a number. The answer is made of the structures of
+ * winperf.h only, without functions that build blocks: it is one structure, filled in Open; Collect
+ * copies it and sets a random number.
  */
 #include "../common/sample.h"
 #include "offsets.h"

@@ -280,7 +280,7 @@ static int64_t slow_after(const struct service *service, const struct host_setti
 void library_report_slow_open(const struct service *service, int64_t ms)
 {
     char more[48];
-    snprintf(more, sizeof(more), "it took %lld ms", (long long)ms);
+    snprintf(more, sizeof(more), "%lld ms have passed", (long long)ms);
     verdict_report(service, 2002, NULL, more);
 }
 

@@ -98,7 +98,9 @@ struct opl_reading {
     uint32_t position;
     uint64_t note;
     const void *item;
-    uint64_t serial;            /* serial of this instance; never 0 */
+    /* Number of this reading: sources keep it to know whether they were already read for it.
+     * Instances in the same folder, one after the other, share it. Never 0. */
+    uint64_t serial;
     struct source *line_source; /* the source whose words are those of `line` */
     const char *line;
 };

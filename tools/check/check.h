@@ -72,7 +72,8 @@ struct registration {
     DWORD first_counter, last_counter, first_help, last_help;
     DWORD open_ms, collect_ms;
     char *root; /* the temporary registry; NULL: the system's is used */
-    /* the library may start processes: Children is 1, or the library runs in the calling program */
+    /* the library may start processes: its registration has the value Children = 1, or it runs in
+     * the calling program, which isolation does not limit */
     bool may_start;
     bool has_names; /* the registry has names for the library's title indices */
 };

@@ -96,8 +96,10 @@ struct tool {
                                     * breaks */
     /* how plain words are completed: a value of `complete`, or "@objects" */
     const char *complete_args;
-    int id;               /* a command's number, chosen by the tool */
-    bool without_command; /* the tool has a meaning of its own if the first word is no command */
+    int id; /* a command's number, chosen by the tool */
+    /* the tool also works without a command: if the first word is missing or names none, all words
+     * are the tool's own options and arguments */
+    bool without_command;
 };
 
 /* ids of a plain word, which is in .value, and of an option whose row has `sets` */

@@ -27,7 +27,7 @@ static const struct option_row query_rows[] = {
     {0, "ve", NULL, DEFAULT, "Show the default value only, the one without a name.", NULL, 0},
     {'s', "recursive", NULL, 0, "Show all subkeys too.", NULL, 0, .sets = OPTION_FLAG(struct reg, recursive)},
     {'t', "type", "TYPE", 0, "Show values of this type only.", TYPES, 0, .sets = OPTION_TEXT(struct reg, type)},
-    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
+    {0, "reg", "BITS", VIEW, "Accepted and ignored: 32-bit and 64-bit programs see the same registry.", NULL, true},
     {'f', "find", "TEXT", LEFT_OUT, "Not supported: searching.", NULL, true},
     {'k', "keys", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
     {'d', "data", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},

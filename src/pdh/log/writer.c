@@ -24,8 +24,9 @@ struct writer_column {
     struct log_item *items; /* used for a wildcard in a BLG */
     uint32_t item_capacity;
     struct pdh_path parts; /* BLG: the parts of the path, for the catalogue */
-    /* of a text counter the newest text; in a BLG the block with it, and the names of the numbers
-     * in the block */
+    /* Only for a text counter. text: the newest text; in a BLG, a block with the newest text of
+     * each instance. names: only in a BLG, the title indices of the block's object and counter,
+     * each followed by its title. */
     struct buffer text, names;
     uint32_t title; /* BLG: number of a text counter's name; 0: it is none */
 };
