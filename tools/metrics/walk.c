@@ -311,8 +311,9 @@ static void label_row(struct walk *walk, struct row *row)
     row->text = walk->text_size;
     if (row->has_name)
         keep_label(walk, "name", row->name, copy);
-    if (row->has_parent && !walk->no_memory) {
-        *text_space(walk, 1) = ',';
+    char *comma = row->has_parent ? text_space(walk, 1) : NULL;
+    if (comma) {
+        *comma = ',';
         walk->text_size++;
         keep_label(walk, "parent", row->parent, 0);
     }

@@ -22,7 +22,8 @@ struct answer_text {
 struct exporter {
     struct metrics *metrics;
     struct vocabulary *names; /* NULL: our own */
-    struct access *access;    /* NULL: requests by any host name are answered */
+    struct access *access;
+    bool any_host; /* requests by any host name are answered */
     struct answer_text *texts;
 };
 
@@ -46,7 +47,7 @@ static void sent(void *owner)
 static enum http_status early(void *context, const struct request *request, const char **ret_why)
 {
     const struct exporter *exporter = context;
-    return exporter->access ? access_check(exporter->access, request, ret_why) : HTTP_GOOD;
+    return exporter->any_host ? HTTP_GOOD : access_check(exporter->access, request, ret_why);
 }
 
 /* ---- collect[] ---- */
@@ -202,7 +203,7 @@ static int serve(struct exporter *exporter, const struct listeners *listeners, i
     struct http_calls calls = {early, answer, forget, upload, no_stream, no_viewer, exporter};
     struct http *https[LISTENERS_MOST];
     size_t count = 0;
-    bool good = exporter->metrics != NULL;
+    bool good = exporter->metrics && exporter->access;
     for (; good && count < listeners->count; count += good) {
         const struct listener *listener = &listeners->all[count];
         https[count] = http_new(listener->fd, listener->local, CONNECTIONS_MOST, &calls);
@@ -244,8 +245,8 @@ int metrics_serve(const struct metrics_options *options, int signals)
     }
     exporter.metrics = metrics_new(&settings);
     /* a page of another site could be shown under a host name that leads here (DNS rebinding) */
-    if (!options->insecure)
-        exporter.access = access_new(options->hosts, (gid_t)-1, "");
+    exporter.access = access_new(options->hosts, (gid_t)-1, "");
+    exporter.any_host = options->insecure;
     int code = serve(&exporter, &listeners, signals);
     while (exporter.texts) {
         struct answer_text *next = exporter.texts->next;
