@@ -5,7 +5,7 @@
 #define OPL_HOST_INTERNAL_H
 
 #include "host/host.h"
-#include "host/isolate.h"
+#include "host/isolation/isolate.h"
 #include "host/module.h"
 #include "wire/wire.h"
 

@@ -6,7 +6,7 @@
  * end.
  */
 #include "base/base.h"
-#include "log/zst.h"
+#include "log/formats/zst.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
  * the last complete line is removed. So a writer that ends unexpectedly leaves at most one
  * incomplete line, which the next writer that appends removes. (docs/windows/pdh.md#f8)
  */
-#include "log/zst.h"
+#include "log/formats/zst.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/event.c and base/trace.c. */
+/* Tests of base/events/event.c and base/trace.c. */
 #include "test.h"
 #include "../temp.h"
 

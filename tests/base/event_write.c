@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/event_write.c: the file with events, which several processes write, and which is
- * replaced when it is full; and the sockets of journald and syslog. */
+/* Tests of base/events/event_write.c: the file with events, which several processes write, and
+ * which is replaced when it is full; and the sockets of journald and syslog. */
 #include "test.h"
 #include "../temp.h"
 

@@ -3,7 +3,7 @@
  * overdue replies, and crashes. */
 #include "../skip.h"
 #include "../temp.h"
-#include "host/isolate.h"
+#include "host/isolation/isolate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* What can only be seen after some time: a keeper (the process that starts a client's helper
  * processes) with nothing to do ends after 30 s, and the client continues with a new one; a keeper
  * whose client has become another program by exec ends within seconds. */
-#include "host/isolate.h"
+#include "host/isolation/isolate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * the library has started processes. (docs/isolation.md)
  */
 #include "../skip.h"
-#include "host/isolate.h"
+#include "host/isolation/isolate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Each part of the sandbox (what a helper process may not do) is tested alone. For example, signals
  * are refused both by Landlock and by a list of system calls: only a test without Landlock notices
  * an error in the list. */
-#include "host/perfhost.h"
+#include "host/isolation/perfhost.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of log/number.c: the same text as printf, the same number as strtod, for numbers of all
- * sizes. The argument is how many random numbers are tried. */
+/* Tests of log/formats/number.c: the same text as printf, the same number as strtod, for numbers of
+ * all sizes. The argument is how many random numbers are tried. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>

@@ -14,7 +14,7 @@
 
 #include "../temp.h"
 #include "log/log.h"
-#include "log/zst.h"
+#include "log/formats/zst.h"
 
 enum { FILES = 40, SAMPLES = 240, SECOND = 10000000, STEP = 15 * SECOND };
 static const LONGLONG begin = INT64_C(126858528000000000); /* 01/01/2003 */

@@ -13,7 +13,7 @@
 
 #include "../temp.h"
 #include "log/log.h"
-#include "log/zst.h"
+#include "log/formats/zst.h"
 
 enum { FILES = 3, SAMPLES = 240, ITEMS = 500, STEP = 15, HOUR = 3600 };
 static const LONGLONG second = 10000000, begin = INT64_C(134100000000000000);

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "../temp.h"
-#include "log/zst.h"
+#include "log/formats/zst.h"
 
 enum {
     BUFFER = 64 << 10,

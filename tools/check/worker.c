@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "host/module.h"
-#include "host/perfhost.h"
+#include "host/isolation/perfhost.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits and wakes between two processes, by futexes in shared memory. */
-#include "host/channel.h"
+#include "host/isolation/channel.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A helper process: forked by the keeper, for one channel and one provider. */
-#include "host/perfhost.h"
+#include "host/isolation/perfhost.h"
 #include "base/base.h"
 #include "host/module.h"
 

@@ -11,7 +11,7 @@
  * of that size begins there and another one follows it; else the end of the frame is found by
  * reading its blocks.
  */
-#include "log/zst.h"
+#include "log/formats/zst.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * several times faster than an exec, and records the helpers' states in its page. It exits when its
  * client ends, or when it had no helper for 30 s.
  */
-#include "host/perfhost.h"
+#include "host/isolation/perfhost.h"
 
 #include <errno.h>
 #include <fcntl.h>

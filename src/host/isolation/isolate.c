@@ -4,8 +4,8 @@
  * trusted: each value is read once, texts are truncated and cleaned, and waits have deadlines.
  * (docs/isolation.md)
  */
-#include "host/isolate.h"
-#include "host/helper.h"
+#include "host/isolation/isolate.h"
+#include "host/isolation/helper.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -8,7 +8,7 @@
  * After damage, the rest of the buffer is skipped and reading continues with the next buffer. Each
  * damage is reported once.
  */
-#include "log/binary.h"
+#include "log/formats/binary.h"
 #include "log/inner.h"
 
 #include <stdlib.h>

@@ -68,7 +68,8 @@ static void print_catalog(void)
 {
     char subject[200];
     puts("# SPDX-License-Identifier: MIT\n"
-         "# The texts of openperflib's events for journalctl -x; made from src/base/messages.c");
+         "# The texts of openperflib's events for journalctl -x; made from "
+         "src/base/events/messages.c");
     for (size_t i = 0; i < event_message_count; i++) {
         const struct event_message *row = &event_messages[i];
         snprintf(subject, sizeof subject, "%s %s %u%s", row->source, level_name(row->level),

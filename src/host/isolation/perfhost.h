@@ -4,7 +4,7 @@
 #ifndef OPL_HOST_PERFHOST_H
 #define OPL_HOST_PERFHOST_H
 
-#include "host/channel.h"
+#include "host/isolation/channel.h"
 
 /* ---- perfhost_sandbox.c ---- */
 /* Sets limits and restrictions that stop a provider's mistakes. They are not a security

@@ -10,7 +10,7 @@
 #ifndef OPL_HOST_CHANNEL_H
 #define OPL_HOST_CHANNEL_H
 
-#include "host/isolate.h"
+#include "host/isolation/isolate.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
  * Compresses a complete BLG: frames of whole buffers, with checksums, then the seek table of zstd's
  * seekable format. The file gets its name when all of it is on the disk.
  */
-#include "log/binary.h"
-#include "log/zst.h"
+#include "log/formats/binary.h"
+#include "log/formats/zst.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * writer that is killed leaves a file that ends with its last whole sample; with `sync` the file is
  * also complete after a power failure, except that the last samples may be missing.
  */
-#include "log/binary.h"
+#include "log/formats/binary.h"
 #include "log/inner.h"
 
 #include <errno.h>

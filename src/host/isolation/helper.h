@@ -4,7 +4,7 @@
 #ifndef OPL_HOST_HELPER_H
 #define OPL_HOST_HELPER_H
 
-#include "host/channel.h"
+#include "host/isolation/channel.h"
 
 struct keeper;
 struct helper {

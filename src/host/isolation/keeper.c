@@ -4,7 +4,7 @@
  * needs descriptors runs in a detached child (src/base/detached.c), so the program's own descriptor
  * table never contains one of this library. (docs/isolation.md)
  */
-#include "host/helper.h"
+#include "host/isolation/helper.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * limits, a list of system calls that fail with EPERM, and a scope for signals. This stops
  * accidents, not a malicious provider, which has the rights of the caller.
  */
-#include "host/perfhost.h"
+#include "host/isolation/perfhost.h"
 
 #include <errno.h>
 #include <fcntl.h>

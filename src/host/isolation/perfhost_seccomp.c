@@ -4,7 +4,7 @@
  * calls, and so can the programs that it starts. So both kinds are checked, each by its own
  * numbers; all calls of the x32 kind, which nothing here uses, are refused.
  */
-#include "host/perfhost.h"
+#include "host/isolation/perfhost.h"
 
 #include <errno.h>
 #include <fcntl.h>
