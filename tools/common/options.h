@@ -48,7 +48,7 @@ struct option_variable {
 };
 /* The offset of the member, which must have this type. */
 #define OPTION_OFFSET(structure, member, type)                                                     \
-    (offsetof(structure, member) + 0 * sizeof((type *)0 - &((structure *)0)->member))
+    (offsetof(structure, member) + _Generic(((structure *)0)->member, type : 0))
 #define OPTION_FLAG(structure, member)                                                             \
     {                                                                                              \
         OPTION_IS_FLAG, OPTION_OFFSET(structure, member, bool), 0, 0                               \
