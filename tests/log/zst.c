@@ -668,6 +668,25 @@ static void flipped_bits_lose_at_most_their_frame(void **state)
         flip(byte, (int)(byte % 8), false);
 }
 
+/* A damaged head may be one byte longer than the true one, and the bytes after it may look like the
+ * last block of the frame: the table still says where the next frame begins. */
+static void a_false_end_loses_one_frame(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i + 1 < usual.count; i++) {
+        make_frames(&packed, &usual, plain.data, plain.len);
+        char *head = packed.data + usual.at[i];
+        assert_int_equal(head[4] & 3, 0);
+        head[4] |= 1; /* a dictionary's number of one byte */
+        size_t block = head[4] & 0x20 ? 10 : 11;
+        memcpy(head + block, "\x41\x1f", 3); /* the last block, 1,000 bytes as they are */
+        struct outcome outcome = read_bytes(packed.data, packed.len);
+        assert_int_equal(outcome.samples,
+                         SAMPLES - samples_before((i + 1) * FRAME) + samples_before(i * FRAME));
+        assert_true(outcome.reported);
+    }
+}
+
 /* Without the seek table, samples after a damaged frame may be lost, but none may be false. */
 static void flipped_bits_without_table(void **state)
 {
@@ -949,6 +968,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_lying_table_is_not_believed),
         cmocka_unit_test(a_cut_file_gives_what_decodes),
         cmocka_unit_test(flipped_bits_lose_at_most_their_frame),
+        cmocka_unit_test(a_false_end_loses_one_frame),
         cmocka_unit_test(flipped_bits_without_table),
         cmocka_unit_test(flipped_bits_between_blocks),
         cmocka_unit_test(damage_is_described),

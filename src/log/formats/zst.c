@@ -329,13 +329,13 @@ static LSTATUS add_frame(struct zst *zst, struct frame *frame)
 
 /* Finds the frame's end by its blocks. `known`: the table has an entry for the frame, but its size
  * differs from that in the frame's head. Returns false if there are no blocks, or if `known` and
- * the file ends inside a block. */
+ * no frame follows them: then the head is damaged, and what looks like blocks is not. */
 static bool follow_blocks(struct zst *zst, struct frame *frame, const struct frame_head *head,
                           bool known)
 {
     uint64_t end;
     bool cut;
-    if (!find_end(zst, frame->at, head, &end, &cut) || (known && cut))
+    if (!find_end(zst, frame->at, head, &end, &cut) || (known && (cut || !frame_begins(zst, end))))
         return false;
     frame->packed = end - frame->at;
     frame->cut = cut;
