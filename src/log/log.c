@@ -457,7 +457,7 @@ static bool is_early(const struct log *log, LONGLONG time)
 
 /* ---- samples of several files as one ---- */
 
-enum { ZONE_NAMED = 68 }; /* bytes of a zone's bias and name, before the rules of its dates */
+enum { ZONE_NAMED = 68 }; /* bytes of Bias and StandardName in a TIME_ZONE_INFORMATION */
 
 static bool lacks(const struct file *file, size_t column)
 {

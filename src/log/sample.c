@@ -312,8 +312,8 @@ static bool is_piece(const unsigned char *body, size_t size, size_t at)
            body[at + 1] == 'L' && body[at + 2] == 3;
 }
 
-/* Returns where the next value begins: at `end`, the end of the value before, or at the next
- * multiple of 8. */
+/* Returns where the next value begins: at `end`, the end of the value before; or at the next
+ * multiple of 8, if a value begins only there. */
 static size_t next_piece(const unsigned char *body, size_t size, size_t end)
 {
     size_t aligned = (end + 7) & ~(size_t)7;

@@ -340,13 +340,10 @@ void memories_done(opl_provider *provider)
         free(provider->memories[i].at);
 }
 
-/* ---- inodes ---- */
+/* ---- inodes: how many files a file system can have, and how many more it can take ---- */
 
-/* How many files a file system can have, and how many more it can take: the counts of its
- * inodes. */
-
-/* OPENPERFLIB_SYSROOT has the counts in a file "statfs.inodes", with a line for each file system:
- * all inodes, free ones, and the mount point. */
+/* An archived tree (OPENPERFLIB_SYSROOT) has the counts in a file "statfs.inodes", with a line for
+ * each file system: all inodes, free ones, and the mount point. */
 static const opl_source archive = {"statfs.inodes"};
 
 static bool inodes_of_archive(opl_reading *reading, const char *path, uint64_t *ret_all,

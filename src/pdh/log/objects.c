@@ -61,7 +61,7 @@ struct object_columns {
     uint64_t unreadable; /* number of damaged arrays */
     /* bracketed: a column has "(*)"; bare: a column or a sample has the object without instance */
     bool bracketed, has_instances, bare;
-    bool open; /* more names are in the samples */
+    bool open; /* more names of instances or counters are in the samples */
 };
 
 static void object_columns_done(struct object_columns *collected)
@@ -292,7 +292,7 @@ struct survey {
     struct object_columns *list;
     size_t count;
     size_t *owners; /* for each column: position of its object in `list` + 1; 0: none */
-    bool *open;     /* for each column: true if the names are in the samples */
+    bool *open;     /* for each column: column_is_open() of it */
     size_t column_count;
 };
 
@@ -362,7 +362,7 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     return good;
 }
 
-/* Reads all samples once, but only columns whose names are in the samples. False: no memory. */
+/* Reads all samples once, but only columns of objects that are `open`. False: no memory. */
 static bool survey_samples(struct survey *survey, struct log_source *source)
 {
     const struct log_sample *sample;
