@@ -463,7 +463,7 @@ static void sometimes_mutate(struct fake_machine *of, struct buffer *bytes)
         mutate(of, bytes);
 }
 
-/* Every reply to the program must follow the rules of the program's protocol, whatever the machine
+/* Every reply of openperflib-smb must follow the rules of the stream protocol, whatever the machine
  * has sent. */
 static void judge_reply(const struct proto_request *request)
 {

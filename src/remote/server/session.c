@@ -19,9 +19,9 @@
 /* ---- limits ---- */
 
 /*
- * Limits for one client and for all clients together: streams of a caller, Costly queries at the
- * same time, requests per second; and the time since which each client is idle. The numbers are in
- * memory that the clients' processes share; when such a process ends, its entry becomes free.
+ * Limits for one client and for all clients together: connections of a caller, Costly queries at
+ * the same time, requests per second; and the time since which each client is idle. The numbers are
+ * in memory that the clients' processes share; when such a process ends, its entry becomes free.
  */
 
 static struct shared {
@@ -69,7 +69,7 @@ void limits_set(size_t place, const struct peer *peer)
     atomic_store(&shared->clients[place].refused, peer && !access_granted(peer));
 }
 
-/* Counts the stream for the caller. A stream above the limit is counted as well, because it ends
+/* Counts the connection for the caller. One above the limit is counted as well, because it ends
  * soon. */
 bool limits_take_caller(const struct peer *peer)
 {

@@ -30,8 +30,8 @@
  * nothing, so a few users with many could lock out all others. So a client may be ended if its user
  * has more places than the new client's user would have with the new one; idle clients are ended
  * first. If both users would have the same number, or are one user, only a client that was idle for
- * a while may be ended. An ended client reconnects at its next request. Root's own streams are
- * never ended for others. */
+ * a while may be ended. An ended client reconnects at its next request. A client of root that
+ * acts for no remote caller is never ended. */
 
 struct server {
     int listening, signals;
