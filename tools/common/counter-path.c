@@ -66,9 +66,8 @@ bool counter_path_is_here(const char *machine)
     return strcasecmp(machine, host) == 0;
 }
 
-/* Returns a copy of the path in Windows' notation, with the machine unless it is NULL. PDH makes
- * the copy, because in the notation for shells the machine has slashes. NULL: no path, or no
- * memory. */
+/* Returns a copy of the path in Windows' notation; PDH parses both notations. `machine`, unless it
+ * is NULL, replaces the path's own. Returns NULL if this is no path or there is no memory. */
 static char *to_windows(char *machine, const char *path)
 {
     PDH_COUNTER_PATH_ELEMENTS_A *parts = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter paths as people type them: \Object(instance)\Counter or Object(instance)::Counter. */
+/* Counter paths as people type them: in Windows' notation, \Object(instance)\Counter and
+ * \\MACHINE\Object..., or in the notation for shells, Object(instance)::Counter and
+ * //MACHINE/Object... */
 #ifndef OPL_TOOLS_COUNTER_PATH_H
 #define OPL_TOOLS_COUNTER_PATH_H
 

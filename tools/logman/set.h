@@ -104,7 +104,8 @@ void *set_print(struct set *set, size_t *ret_size);
 /* Prints "logman: NAME: WHAT" on stderr; returns `code`. */
 int set_complain(const char *name, const char *what, int code);
 /* These return 0, or after a message on stderr an exit code. set_load reads the set `name`,
- * set_import any XML file; set_save writes the file of the set, set_export any other file. */
+ * set_import any XML file; set_save writes the file of the set, set_export any other file. `user`,
+ * here and below: the sets of this user, not those of the system. */
 int set_load(bool user, const char *name, struct set **ret);
 int set_import(const char *name, const char *path, struct set **ret);
 int set_save(struct set *set, bool user);

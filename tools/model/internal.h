@@ -37,7 +37,8 @@ struct frame {
 struct counters; /* handles and buffers of the sampler */
 struct spec {
     struct spec *next;
-    /* wanted: texts are wanted; for a table of numbers, the reason why it has no rows */
+    /* resting: not sampled for now; wanted: the texts, or for a table of numbers the reason why it
+     * has no rows, are read soon */
     bool removed, resting, wanted; /* from `removed` to `news`: guarded by the source's mutex */
     struct column *news; /* changed columns; NULL: the columns are as the drawing side has them */
     /* the next members are for the sampler */
