@@ -402,7 +402,7 @@ static void print_untried(const opl_object *object)
     const char *between = ": ";
     if (!count)
         return;
-    printf("\nNot tested on hardware, only on archived trees");
+    printf("\nNot tested on hardware, only with archived copies of `/proc` and `/sys`");
     for (size_t i = 0; i < object->counter_count && count < object->counter_count; i++)
         if (untried[i]) {
             printf("%s%s", between, object->counters[i].name);
