@@ -58,7 +58,7 @@ static const PerfCounter scribbleCounters[] = {
 };
 static const PerfObject objects[] = {
     PERF_CHAIN("Perf Map", "What a provider sees of the programs that query it.", usageCounters, Usage, readUsage),
-    PERF_CHAIN("Perf Scribble", "What atl_perf scribble publishes, while it runs.", scribbleCounters, Scribble, readScribble),
+    PERF_CHAIN("Perf Scribble", "Lines (strokes) and characters (points) that atl_perf scribble reads.", scribbleCounters, Scribble, readScribble),
 };
 /* clang-format on */
 

@@ -138,7 +138,7 @@ static void ping_6(void)
     close(fd);
 }
 
-/* ---- the counters that the work must change ---- */
+/* ---- the counters that traffic must change ---- */
 
 static void child_datagrams(void)
 {

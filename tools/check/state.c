@@ -197,7 +197,7 @@ const char *state_text(enum worker_state state)
                                         "locale",
                                         "environment variables",
                                         "user",
-                                        "name or dumpable",
+                                        "process name or dumpable flag",
                                         "standard input and output",
                                         "floating-point environment"};
     return texts[state];

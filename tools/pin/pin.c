@@ -350,7 +350,7 @@ int bpf_pin(const struct pin_request *request)
     close(place);
     if (code == EXIT_GOOD)
         printf("pinned in " BPF_FOLDER ", readable by %s\n",
-               group == (gid_t)-1 ? "root only" : "root and the group");
+               group == (gid_t)-1 ? "root only" : "root and the folder's group");
     return code;
 }
 

@@ -124,7 +124,7 @@ static const char *text_of(LSTATUS status)
         {ERROR_FILE_NOT_FOUND,
          "no such key or value; \"reg query\" on the parent key shows what exists"                    },
         {ERROR_ACCESS_DENIED,
-         "access denied; run reg as root; delete keys of your own .reg files in these files"          },
+         "access denied; run reg as root; what your own .reg files set must be changed in them"       },
         {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; query values with /v"        },
         {ERROR_BADKEY,            "the performance keys cannot be written; edit texts in Perflib\\009"},
         {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                 },

@@ -239,7 +239,7 @@ static const struct {
 } help[] = {
     {"1 2 3 4 5, Tab", "overview, processes, chart, counters, table of an object"},
     {"q", "quit"},
-    {"mouse", "the wheel and a click select; a click opens a view in the last line"},
+    {"mouse", "the wheel and a click select; a click on a view's name in the last line opens it"},
     {"p, space", "pause and continue; in the list of processes, space marks the selected process instead"},
     {"m", "the list of machines, if there are several; Enter shows one"},
     {"s, S", "sample more often, less often"},
