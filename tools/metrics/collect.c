@@ -19,32 +19,35 @@ enum {
     LOOK_SECONDS = 3600,
     QUERY_SIZE = 16384,
     OBJECT_TITLE_SIZE = 256,
-    OBJECTS_MOST = 1024
+    OBJECTS_MOST = 1024,
+    SAME_TITLES = 4,      /* objects of one title that a machine may have */
+    REMOTE_MOST = 8 << 20 /* the largest block that is taken from another machine */
 };
 
 struct object {
-    uint32_t index;
+    uint32_t index; /* 0: the machine knows no object of this title */
     char title[OBJECT_TITLE_SIZE], prefix[OBJECT_TITLE_SIZE];
-    char label[OBJECT_TITLE_SIZE * 6 + 16]; /* object="..." */
-    bool usual;                             /* read also if a request names no objects */
+    bool usual; /* read also if a request names no objects */
     /* duration of a query for it alone; below 0: not known */
     double seconds;
     bool exists; /* it existed when objects were last looked up */
     /* about the answer that is being made */
-    bool requested, good, has_clock;
+    bool requested, seen, good, has_clock;
     struct metric_value clock;
     size_t left_out; /* samples above the limit; kept from one answer to the next */
 };
 
 struct metrics {
     struct metrics_settings settings;
-    struct view_names names;
-    struct walk *walk;
+    HKEY data, perflib;    /* keys of another machine; NULL: none, or not connected yet */
+    struct titles *titles; /* NULL: not read yet */
+    struct carry *carry;
     struct view_snapshot snapshot;
     struct object *objects;
     size_t object_count;
-    double looked, measured; /* when this was last done; 0: never */
-    FILETIME written;        /* the registry's time at the last look */
+    double titled, looked, measured; /* when this was last done; 0: never */
+    /* the registry's time when titles were read, or the other machine's Last Counter */
+    FILETIME written;
 };
 
 /* Objects that have an instance for each process or thread: too many series for every machine. */
@@ -69,13 +72,21 @@ static struct object *object_of(const struct metrics *metrics, uint32_t index)
     return NULL;
 }
 
-/* Adds an object, if it has a title; the data of an object that is already there is kept. NULL: it
- * has no title, there are too many, or no memory. */
-static struct object *add_object(struct metrics *metrics, uint32_t index)
+static struct object *object_titled(const struct metrics *metrics, const char *title)
 {
-    const char *title = names_english(&metrics->names, index);
-    struct object *object = object_of(metrics, index);
-    char valid[OBJECT_TITLE_SIZE], escaped[OBJECT_TITLE_SIZE * 2 + 1];
+    for (size_t i = 0; i < metrics->object_count; i++)
+        if (!metrics->objects[i].index && !strcmp(metrics->objects[i].title, title))
+            return &metrics->objects[i];
+    return NULL;
+}
+
+/* Adds an object with its title; the data of an object that is already there is kept. NULL: it has
+ * no title, there are too many, or no memory. */
+static struct object *add_object(struct metrics *metrics, uint32_t index, const char *title)
+{
+    struct object *object =
+        index || !title ? object_of(metrics, index) : object_titled(metrics, title);
+    char valid[OBJECT_TITLE_SIZE];
     if (!title || (!object && metrics->object_count == OBJECTS_MOST))
         return NULL;
     metric_utf8(title, valid, sizeof valid);
@@ -92,11 +103,14 @@ static struct object *add_object(struct metrics *metrics, uint32_t index)
     }
     *object = (struct object){.index = index, .exists = true, .seconds = -1};
     strcpy(object->title, valid);
-    metric_escape(object->title, escaped);
-    snprintf(object->label, sizeof object->label, "object=\"%s\"", escaped);
     strcpy(object->prefix, "perf_");
     metric_snake(title, object->prefix + 5, sizeof object->prefix - 5);
     return object;
+}
+
+static struct object *add_index(struct metrics *metrics, uint32_t index)
+{
+    return add_object(metrics, index, names_english(&metrics->titles->names, index));
 }
 
 static bool add_registered(void *self, const char *name)
@@ -107,7 +121,7 @@ static bool add_registered(void *self, const char *name)
         for (char *at = service.object_list; at && *at; at = *end ? end + 1 : end) {
             unsigned long index = strtoul(at, &end, 10);
             if (end != at && index <= UINT32_MAX)
-                add_object(self, (uint32_t)index);
+                add_index(self, (uint32_t)index);
         }
     service_done(&service);
     return true;
@@ -137,16 +151,18 @@ static void measure(struct metrics *metrics)
 
 /* Looks up which objects exist. One that is registered stays even if it does not answer, so that
  * this is reported. */
-static void look(struct metrics *metrics)
+static LSTATUS look(struct metrics *metrics)
 {
     opl_object_view at = {0};
     size_t kept = 0;
     for (size_t i = 0; i < metrics->object_count; i++)
         metrics->objects[i].exists = false;
-    service_each(add_registered, metrics);
-    if (!snapshot_query(&metrics->snapshot, "Global") && snapshot_begin(&metrics->snapshot))
+    if (!metrics->settings.machine)
+        service_each(add_registered, metrics);
+    LSTATUS status = snapshot_query(&metrics->snapshot, "Global");
+    if (!status && snapshot_begin(&metrics->snapshot))
         while (snapshot_next_object(&metrics->snapshot, &at)) {
-            struct object *object = add_object(metrics, at.type.ObjectNameTitleIndex);
+            struct object *object = add_index(metrics, at.type.ObjectNameTitleIndex);
             if (object)
                 object->usual = !is_per_process(object->index);
         }
@@ -158,30 +174,94 @@ static void look(struct metrics *metrics)
     struct object *processes = object_of(metrics, PROCESS_V2); /* its names are unique */
     if (processes)
         processes->usual = metrics->settings.processes;
+    return status;
 }
 
-/* Looks again after a time, or at once when providers were registered or removed. */
-static void refresh(struct metrics *metrics)
+/* ---- another machine ---- */
+
+/* Opens the other machine's keys, which share one connection. The library opens that again when it
+ * was lost, so the keys stay. */
+static LSTATUS connect_machine(struct metrics *metrics)
 {
-    FILETIME written = {0}; /* when anything was registered or removed */
+    HKEY root;
+    if (metrics->data)
+        return ERROR_SUCCESS;
+    LSTATUS status =
+        RegConnectRegistryA(metrics->settings.machine, HKEY_PERFORMANCE_DATA, &metrics->data);
+    if (status) {
+        metrics->data = NULL;
+        return status;
+    }
+    metrics->snapshot.most = REMOTE_MOST;
+    if (RegConnectRegistryA(metrics->settings.machine, HKEY_LOCAL_MACHINE, &root))
+        return ERROR_SUCCESS;
+    if (RegOpenKeyExA(root, "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", 0, KEY_READ,
+                      &metrics->perflib))
+        metrics->perflib = NULL;
+    RegCloseKey(root);
+    return ERROR_SUCCESS;
+}
+
+/* Reads what changes when counters are registered or removed. False: that is not known. */
+static bool read_written(const struct metrics *metrics, FILETIME *ret)
+{
+    DWORD size = sizeof ret->dwLowDateTime, type;
+    if (!metrics->settings.machine)
+        return !RegQueryInfoKeyA(HKEY_PERFORMANCE_TEXT, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                                 NULL, NULL, NULL, ret);
+    return metrics->perflib &&
+           !RegQueryValueExA(metrics->perflib, "Last Counter", NULL, &type,
+                             (LPBYTE)&ret->dwLowDateTime, &size) &&
+           type == REG_DWORD;
+}
+
+/* ---- */
+
+/* Reads the titles if they have changed, or if that is not known for a time. *ret: they are new. */
+static LSTATUS refresh_titles(struct metrics *metrics, bool *ret)
+{
+    FILETIME written = {0};
+    bool remote = metrics->settings.machine, known = read_written(metrics, &written);
     double now = seconds_now();
-    RegQueryInfoKeyA(HKEY_PERFORMANCE_TEXT, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                     NULL, &written);
-    bool changed = metrics->looked == 0 || memcmp(&written, &metrics->written, sizeof written) != 0;
-    if (changed) {
-        walk_forget(metrics->walk);
-        names_done(&metrics->names);
-        names_load(&metrics->names, "009");
-        metrics->written = written;
+    struct titles *titles;
+    if (metrics->titles && !memcmp(&written, &metrics->written, sizeof written) &&
+        (known || now - metrics->titled < LOOK_SECONDS))
+        return ERROR_SUCCESS;
+    LSTATUS status = titles_take(remote, &titles);
+    if (status)
+        return status;
+    titles_drop(metrics->titles);
+    metrics->titles = titles;
+    metrics->written = written;
+    metrics->titled = now;
+    *ret = true;
+    return ERROR_SUCCESS;
+}
+
+/* Looks again after a time, or at once when counters were registered or removed. `objects`: what
+ * exists is of interest, too. */
+static LSTATUS refresh(struct metrics *metrics, bool objects)
+{
+    bool remote = metrics->settings.machine, changed = false;
+    LSTATUS status = remote ? connect_machine(metrics) : ERROR_SUCCESS;
+    if (status)
+        return status;
+    view_use(metrics->data);
+    status = refresh_titles(metrics, &changed);
+    if (status)
+        return status;
+    if (changed)
+        metrics->looked = metrics->measured = 0;
+    double now = seconds_now();
+    if (objects && (metrics->looked == 0 || now - metrics->looked > LOOK_SECONDS)) {
+        status = look(metrics);
+        metrics->looked = remote && status ? 0 : now;
     }
-    if (changed || now - metrics->looked > LOOK_SECONDS) {
-        look(metrics);
-        metrics->looked = now;
-    }
-    if (changed || now - metrics->measured > MEASURE_SECONDS) {
+    if (!remote && (metrics->measured == 0 || now - metrics->measured > MEASURE_SECONDS)) {
         measure(metrics);
         metrics->measured = now;
     }
+    return remote ? status : ERROR_SUCCESS;
 }
 
 struct metrics *metrics_new(const struct metrics_settings *settings)
@@ -190,8 +270,8 @@ struct metrics *metrics_new(const struct metrics_settings *settings)
     if (!metrics)
         return NULL;
     metrics->settings = *settings;
-    metrics->walk = walk_new(&metrics->names);
-    if (metrics->walk)
+    metrics->carry = carry_new();
+    if (metrics->carry)
         return metrics;
     free(metrics);
     return NULL;
@@ -201,8 +281,12 @@ void metrics_free(struct metrics *metrics)
 {
     if (!metrics)
         return;
-    walk_free(metrics->walk);
-    names_done(&metrics->names);
+    if (metrics->perflib)
+        RegCloseKey(metrics->perflib);
+    if (metrics->data)
+        RegCloseKey(metrics->data);
+    titles_drop(metrics->titles);
+    carry_free(metrics->carry);
     snapshot_done(&metrics->snapshot);
     free(metrics->objects);
     free(metrics);
@@ -210,7 +294,7 @@ void metrics_free(struct metrics *metrics)
 
 uint32_t metrics_find(struct metrics *metrics, const char *word)
 {
-    refresh(metrics);
+    refresh(metrics, true);
     for (size_t i = 0; i < metrics->object_count; i++)
         if (text_equal(metrics->objects[i].title, word) ||
             !strcmp(metrics->objects[i].prefix, word))
@@ -222,7 +306,7 @@ uint32_t metrics_find_source(struct metrics *metrics, const char *sample)
 {
     size_t longest = 0;
     uint32_t index = 0;
-    refresh(metrics);
+    refresh(metrics, true);
     for (size_t i = 0; i < metrics->object_count; i++) {
         size_t size = strlen(metrics->objects[i].prefix);
         if (size > longest && !strncmp(metrics->objects[i].prefix, sample, size) &&
@@ -237,7 +321,7 @@ uint32_t metrics_find_source(struct metrics *metrics, const char *sample)
 void metrics_each(struct metrics *metrics,
                   void (*each)(void *self, const char *title, const char *prefix), void *self)
 {
-    refresh(metrics);
+    refresh(metrics, true);
     for (size_t i = 0; i < metrics->object_count; i++)
         each(self, metrics->objects[i].title, metrics->objects[i].prefix);
 }
@@ -246,9 +330,8 @@ void metrics_each(struct metrics *metrics,
 
 static const struct metric_value one = {.whole = 1}, zero = {0};
 
-/* Emits a gauge without labels, or with those of an object; `begin`: it is the family's first. */
-static void emit(struct metric_sink *sink, const char *name, const char *help,
-                 const struct object *object, const struct metric_value *value, bool begin)
+void metrics_emit(struct metric_sink *sink, const char *name, const char *help, const char *text,
+                  const struct metric_value *value, bool begin)
 {
     struct metric_family family = {
         .kind = METRIC_GAUGE, .sample_count = 1, .help = help, .unit = ""};
@@ -258,9 +341,9 @@ static void emit(struct metric_sink *sink, const char *name, const char *help,
     family.samples[0].suffix = "";
     if (size > 8 && !strcmp(name + size - 8, "_seconds"))
         family.unit = "seconds";
-    if (object) {
-        labels.text = object->label;
-        labels.size = strlen(object->label);
+    if (text) {
+        labels.text = text;
+        labels.size = strlen(text);
     }
     if (begin)
         sink->family(sink, &family);
@@ -273,13 +356,25 @@ static void emit_times(const struct metrics *metrics, struct metric_sink *sink)
     struct metric_value value = {
         .whole = (uint64_t)header->PerfTime100nSec.QuadPart - METRIC_EPOCH_100NS, .digits = 7};
     if (header->PerfTime100nSec.QuadPart >= METRIC_EPOCH_100NS)
-        emit(sink, "perf_sample_time_seconds",
-             "When the values were read, since 1970; the clock of timers in units of 100 ns.", NULL,
-             &value, true);
+        metrics_emit(
+            sink, "perf_sample_time_seconds",
+            "When the values were read, since 1970; the clock of timers in units of 100 ns.", NULL,
+            &value, true);
     if (metric_divide((uint64_t)header->PerfTime.QuadPart, header->PerfFreq.QuadPart, &value))
-        emit(sink, "perf_sample_ticks_seconds",
-             "When the values were read, on the clock of rates and of timers in ticks.", NULL,
-             &value, true);
+        metrics_emit(sink, "perf_sample_ticks_seconds",
+                     "When the values were read, on the clock of rates and of timers in ticks.",
+                     NULL, &value, true);
+}
+
+/* Is the object missing, while another one of its title is there or was found missing before? */
+static bool is_repeated(const struct metrics *metrics, size_t at)
+{
+    const struct object *objects = metrics->objects;
+    for (size_t i = 0; !objects[at].good && i < metrics->object_count; i++)
+        if (i != at && objects[i].requested && (objects[i].good || i < at) &&
+            !strcmp(objects[i].title, objects[at].title))
+            return true;
+    return false;
 }
 
 /* Emits the families that have a sample for each requested object. */
@@ -304,9 +399,12 @@ static void emit_objects(const struct metrics *metrics, struct metric_sink *sink
                 : f == LEFT_OUT ? (struct metric_value){.whole = object->left_out}
                                 : object->clock;
             if (!object->requested || (f == DURATION && object->seconds < 0) ||
-                (f == LEFT_OUT && !object->left_out) || (f == CLOCK && !object->has_clock))
+                (f == LEFT_OUT && !object->left_out) || (f == CLOCK && !object->has_clock) ||
+                is_repeated(metrics, i))
                 continue;
-            emit(sink, names[f][0], names[f][1], object, &value, begin);
+            char label[OBJECT_TITLE_SIZE * 2 + 16] = "object=\"";
+            strcat(label + metric_escape(object->title, label + 8), "\"");
+            metrics_emit(sink, names[f][0], names[f][1], label, &value, begin);
             begin = false;
         }
     }
@@ -314,60 +412,119 @@ static void emit_objects(const struct metrics *metrics, struct metric_sink *sink
 
 /* ---- an answer ---- */
 
-/* Marks the requested objects, and writes the query for them. */
-static void write_query(struct metrics *metrics, const uint32_t *objects, size_t count,
-                        char query[static QUERY_SIZE])
+/* Marks the objects that are requested by number; count 0: the usual ones. */
+static void request_objects(const struct metrics *metrics, const uint32_t *objects, size_t count)
+{
+    for (size_t i = 0; i < metrics->object_count; i++) {
+        struct object *object = &metrics->objects[i];
+        object->requested = count == 0 && object->usual;
+        for (size_t k = 0; k < count; k++)
+            object->requested |= objects[k] == object->index;
+    }
+}
+
+/* Marks the objects that are requested by title. A counter may have the same title as an object, so
+ * all numbers of the title are requested. */
+static void request_titles(struct metrics *metrics, char *const *titles, size_t count)
+{
+    request_objects(metrics, (const uint32_t[]){0}, 1);
+    for (size_t k = 0; k < count; k++) {
+        uint32_t found[SAME_TITLES] = {0};
+        size_t most = names_find(&metrics->titles->names, titles[k], found, SAME_TITLES);
+        for (size_t i = 0; i < (most ? most : 1); i++) {
+            struct object *object =
+                most ? add_index(metrics, found[i]) : add_object(metrics, 0, titles[k]);
+            if (object)
+                object->requested = true;
+        }
+    }
+}
+
+/* Writes the query for the requested objects. */
+static void write_query(struct metrics *metrics, char query[static QUERY_SIZE])
 {
     size_t used = 0;
     strcpy(query, "0"); /* no object has this number */
     for (size_t i = 0; i < metrics->object_count; i++) {
         struct object *object = &metrics->objects[i];
-        object->requested = count == 0 && object->usual;
-        object->good = object->has_clock = false;
-        for (size_t k = 0; k < count; k++)
-            object->requested |= objects[k] == object->index;
-        if (object->requested)
+        object->seen = object->good = object->has_clock = false;
+        if (object->requested && object->index)
             used += (size_t)snprintf(query + used, QUERY_SIZE - used, "%u ", object->index);
     }
 }
 
-static void report_left_out(struct object *object, size_t count, size_t most)
+static void report_left_out(const struct metrics *metrics, struct object *object, size_t count)
 {
-    if (count && !object->left_out)
+    /* other machines are read by other threads, and text_seen has one buffer for all */
+    if (count && !object->left_out && !metrics->settings.machine)
         fprintf(stderr,
                 "openperflib-serve: the object %s is not exposed: with its %zu series there would "
                 "be more than %zu; to expose it, use --metrics-series\n",
-                text_seen(object->title), count, most);
+                text_seen(object->title), count, metrics->settings.series_most);
     object->left_out = count;
 }
 
-LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t count,
-                        struct metric_sink *sink)
+/* Gives the requested objects of the block to the sink. */
+static void walk_objects(struct metrics *metrics, struct metric_sink *sink)
 {
-    char query[QUERY_SIZE];
     size_t left = metrics->settings.series_most, size;
     opl_object_view at = {0};
-    refresh(metrics);
-    write_query(metrics, objects, count, query);
-    LSTATUS status = snapshot_query(&metrics->snapshot, query);
-    if (!status && !snapshot_begin(&metrics->snapshot))
-        status = ERROR_INVALID_DATA;
-    if (status)
-        return status;
-    emit_times(metrics, sink);
     opl_block *block = &metrics->snapshot.block;
+    struct titles *titles = metrics->titles;
     while (opl_block_next_object(block, &at)) {
         struct object *object = object_of(metrics, at.type.ObjectNameTitleIndex);
-        if (!object || !object->requested || object->good)
+        if (!object || !object->requested || object->seen)
             continue; /* parents of the requested instances, or the same object again */
-        enum walk_result result = walk_object(metrics->walk, block, &at, left, sink, &size);
+        object->seen = true;
+        pthread_mutex_lock(&titles->lock);
+        walk_use(titles->walk, metrics->carry);
+        enum walk_result result = walk_object(titles->walk, block, &at, left, sink, &size);
+        pthread_mutex_unlock(&titles->lock);
         object->good = result == WALK_GOOD;
-        report_left_out(object, result == WALK_TOO_MANY ? size : 0, metrics->settings.series_most);
+        report_left_out(metrics, object, result == WALK_TOO_MANY ? size : 0);
         if (result == WALK_GOOD)
             left -= size;
         object->has_clock = metric_divide((uint64_t)at.type.PerfTime.QuadPart,
                                           at.type.PerfFreq.QuadPart, &object->clock);
     }
-    emit_objects(metrics, sink);
-    return ERROR_SUCCESS;
+}
+
+static LSTATUS collect(struct metrics *metrics, struct metric_sink *sink)
+{
+    char query[QUERY_SIZE];
+    write_query(metrics, query);
+    LSTATUS status = snapshot_query(&metrics->snapshot, query);
+    if (!status && !snapshot_begin(&metrics->snapshot))
+        status = ERROR_INVALID_DATA;
+    if (!status) {
+        emit_times(metrics, sink);
+        walk_objects(metrics, sink);
+        emit_objects(metrics, sink);
+    }
+    if (metrics->settings.machine)
+        snapshot_done(&metrics->snapshot); /* there may be a thousand machines */
+    return status;
+}
+
+LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t count,
+                        struct metric_sink *sink)
+{
+    LSTATUS status = refresh(metrics, true);
+    if (status)
+        return status;
+    request_objects(metrics, objects, count);
+    return collect(metrics, sink);
+}
+
+LSTATUS metrics_collect_titles(struct metrics *metrics, char *const *titles, size_t count,
+                               struct metric_sink *sink)
+{
+    LSTATUS status = refresh(metrics, !count);
+    if (status)
+        return status;
+    if (count)
+        request_titles(metrics, titles, count);
+    else
+        request_objects(metrics, NULL, 0);
+    return collect(metrics, sink);
 }

@@ -11,9 +11,13 @@ enum { FIRST_CAPACITY = 64 << 10, NUMBER_SIZE = 64 };
 
 /* ---- bytes ---- */
 
-/* Returns space for `size` bytes; NULL: there is no memory, and the text has failed. */
+/* Returns space for `size` bytes; NULL: there is none, and the text has failed. */
 static char *reserve(struct exposition *text, size_t size)
 {
+    if (text->most && text->size + size > text->most) {
+        text->failed = true;
+        return NULL;
+    }
     if (text->size + size > text->capacity) {
         size_t capacity = text->capacity ? text->capacity : FIRST_CAPACITY;
         while (capacity < text->size + size)

@@ -11,6 +11,8 @@
  *
  * exposition.c  families and samples as text, in both formats
  *
+ * titles.c      the titles of a machine, shared by those with the same
+ *
  * vocabulary.c  the metrics under the names of another exporter
  *
  * collect.c     one answer: the query, the objects, and what the exporter says of itself
@@ -20,6 +22,7 @@
 
 #include "../view/view.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,8 +103,8 @@ struct walk; /* buffers and descriptions of counters, kept from one block to the
 /* `names` has the English titles and explanations; it must outlive the walk. */
 struct walk *walk_new(struct view_names *names);
 void walk_free(struct walk *walk);
-/* Forgets the descriptions: the titles have changed. */
-void walk_forget(struct walk *walk);
+/* Continues the counters of the next objects with `carry` instead of the walk's own. */
+void walk_use(struct walk *walk, struct carry *carry);
 enum { METRIC_100NS = 10000000 };
 #define METRIC_EPOCH_100NS 116444736000000000 /* 1970 as a FILETIME */
 enum walk_result { WALK_GOOD, WALK_DAMAGED, WALK_TOO_MANY, WALK_NO_MEMORY };
@@ -120,7 +123,8 @@ struct exposition {
     enum metric_format format;
     char *bytes;
     size_t size, capacity;
-    bool failed; /* no memory */
+    size_t most; /* a longer text fails; 0: no limit */
+    bool failed; /* no memory, or too long */
 };
 void exposition_begin(struct exposition *text, enum metric_format format);
 void exposition_end(struct exposition *text);
@@ -148,11 +152,29 @@ void vocabulary_sources(const struct vocabulary *vocabulary,
 struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, struct metric_sink *to);
 bool vocabulary_end(struct vocabulary *vocabulary);
 
+/* ---- titles.c ---- */
+
+struct titles {
+    struct titles *next;
+    unsigned users;
+    bool shared;
+    struct view_names names;
+    struct walk *walk;
+    pthread_mutex_t lock; /* held while `walk` is used */
+};
+/* Reads the titles of the thread's machine (view_use). `shared`: other threads may get them, too,
+ * and explanations are read at once; without it, titles that cannot be read are no error. */
+LSTATUS titles_take(bool shared, struct titles **ret);
+void titles_drop(struct titles *titles);
+
 /* ---- collect.c ---- */
 
 struct metrics_settings {
     bool processes; /* each process, too */
     size_t series_most;
+    /* another machine, a name or address: only metrics_collect_titles may be used, by one thread at
+     * a time; NULL: this machine */
+    const char *machine;
 };
 struct metrics;
 struct metrics *metrics_new(const struct metrics_settings *settings); /* NULL: no memory */
@@ -168,5 +190,12 @@ void metrics_each(struct metrics *metrics,
  * the sink got nothing. */
 LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t count,
                         struct metric_sink *sink);
+/* The same for objects by their titles. Waits for another machine as long as the library does. */
+LSTATUS metrics_collect_titles(struct metrics *metrics, char *const *titles, size_t count,
+                               struct metric_sink *sink);
+/* Gives a gauge to the sink, with labels as they are exposed, or NULL; `begin`: it is the first
+ * sample of its family. */
+void metrics_emit(struct metric_sink *sink, const char *name, const char *help, const char *labels,
+                  const struct metric_value *value, bool begin);
 
 #endif

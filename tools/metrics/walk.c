@@ -13,7 +13,9 @@
 #include <time.h>
 #include <winperf.h>
 
-enum { TEXT_SIZE = 4096 };
+/* Limits for blocks of machines that lie: descriptions that are kept, counters of an object, and
+ * instances that are passed in the search for parents. Real ones have less than a tenth of it. */
+enum { TEXT_SIZE = 4096, DESCRIBED_MOST = 20000, COLUMNS_MOST = 4096, STEPS_MOST = 20000000 };
 #define DAY_100NS (INT64_C(86400) * METRIC_100NS)
 /* Titles of the counters that identify a process or thread. */
 enum { TITLE_PROCESS = 784, TITLE_START = 684, TITLE_THREAD = 804 };
@@ -46,7 +48,7 @@ struct seen {
 
 struct walk {
     struct view_names *names;
-    struct carry *carry;
+    struct carry *carry, *used;   /* its own, and the one in use */
     struct described **described; /* in the order in which they were found */
     size_t described_count, hint; /* hint: probable position of the next one */
     struct column *columns;
@@ -61,6 +63,7 @@ struct walk {
     opl_block *block;
     const opl_object_view *object;
     int64_t now;
+    size_t steps;
     bool no_memory;
 };
 
@@ -70,14 +73,19 @@ struct walk *walk_new(struct view_names *names)
     if (!walk)
         return NULL;
     walk->names = names;
-    walk->carry = carry_new();
+    walk->used = walk->carry = carry_new();
     if (walk->carry)
         return walk;
     free(walk);
     return NULL;
 }
 
-void walk_forget(struct walk *walk)
+void walk_use(struct walk *walk, struct carry *carry)
+{
+    walk->used = carry;
+}
+
+static void forget(struct walk *walk)
 {
     for (size_t i = 0; i < walk->described_count; i++) {
         free(walk->described[i]->help);
@@ -90,7 +98,7 @@ void walk_free(struct walk *walk)
 {
     if (!walk)
         return;
-    walk_forget(walk);
+    forget(walk);
     carry_free(walk->carry);
     free(walk->described);
     free(walk->columns);
@@ -115,12 +123,15 @@ static void *space(struct walk *walk, void *array, size_t *capacity, size_t coun
 
 /* ---- counters ---- */
 
-/* Two titles may become one name; the second counter then has its number in it. */
+/* Two titles may become one name; the second counter then has its number in it. A counter that has
+ * another type than before keeps its name. */
 static void make_unique(struct walk *walk, struct metric_family *family, uint32_t index)
 {
     for (size_t i = 0; i < walk->described_count; i++)
         for (unsigned f = 0; f < walk->described[i]->family_count; f++)
-            if (!strcmp(walk->described[i]->families[f].name, family->name)) {
+            if ((walk->described[i]->index != index ||
+                 walk->described[i]->object != walk->object->type.ObjectNameTitleIndex) &&
+                !strcmp(walk->described[i]->families[f].name, family->name)) {
                 size_t size = strlen(family->name);
                 snprintf(family->name + size, METRIC_NAME_SIZE - size, "_%u", index);
                 family->unit = "";
@@ -186,6 +197,10 @@ static void read_columns(struct walk *walk)
     while (!walk->no_memory && opl_object_next_counter(walk->block, walk->object, &view)) {
         struct column *columns = space(walk, walk->columns, &walk->column_capacity,
                                        walk->column_count + 1, sizeof *columns);
+        if (walk->column_count == COLUMNS_MOST) {
+            walk->block->fault = OPL_BLOCK_DEFINITION;
+            return;
+        }
         const struct described *described = described_of(walk, &view.definition);
         walk->columns = columns ? columns : walk->columns;
         walk->no_memory |= !described;
@@ -285,7 +300,8 @@ static bool find_parent(struct walk *walk, struct parents *parents,
     if (parents->at.end && parents->at.position > child->ParentObjectInstance)
         parents->at = (opl_instance_view){0};
     while (!parents->at.end || parents->at.position != child->ParentObjectInstance)
-        if (!opl_object_next_instance(walk->block, &parents->object, &parents->at))
+        if (++walk->steps > STEPS_MOST ||
+            !opl_object_next_instance(walk->block, &parents->object, &parents->at))
             return false;
     return true;
 }
@@ -424,7 +440,7 @@ static bool read_number(struct walk *walk, const struct row *row, const struct c
         return false;
     if (counter->CounterSize == sizeof(uint32_t) && kind != METRIC_GAUGE)
         *ret =
-            carry_on(walk->carry, hash(row->key, &counter->CounterNameTitleIndex, sizeof(uint32_t)),
+            carry_on(walk->used, hash(row->key, &counter->CounterNameTitleIndex, sizeof(uint32_t)),
                      (uint32_t)*ret, walk->now);
     return true;
 }
@@ -532,12 +548,15 @@ enum walk_result walk_object(struct walk *walk, opl_block *block, const opl_obje
     walk->block = block;
     walk->object = object;
     walk->no_memory = false;
+    walk->steps = 0;
     block->fault = OPL_BLOCK_GOOD;
     *ret_count = 0;
+    if (walk->described_count > DESCRIBED_MOST)
+        forget(walk);
     read_columns(walk);
     if (!walk->no_memory)
         read_rows(walk);
-    if (walk->no_memory || block->fault != OPL_BLOCK_GOOD)
+    if (walk->no_memory || block->fault != OPL_BLOCK_GOOD || walk->steps > STEPS_MOST)
         return walk->no_memory ? WALK_NO_MEMORY : WALK_DAMAGED;
     for (size_t c = 0; c < walk->column_count; c++) {
         const struct described *described = walk->columns[c].described;

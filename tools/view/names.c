@@ -10,7 +10,7 @@
 
 #include <winerror.h>
 
-enum { DISTANCE_SIZE = 64 };
+enum { DISTANCE_SIZE = 64, TITLES_MOST = 8 << 20 };
 
 static int by_index(const void *left, const void *right)
 {
@@ -53,7 +53,9 @@ static LSTATUS table_read(const char *query, char **ret_data, DWORD *ret_size)
     DWORD size = 0;
     LSTATUS status = RegQueryValueExA(view_key(), query, NULL, NULL, NULL, &size);
     for (int tries = 0; status == ERROR_SUCCESS || status == ERROR_MORE_DATA; tries++) {
-        char *data = malloc((size_t)size + 2);
+        char *data = size <= TITLES_MOST ? malloc((size_t)size + 2) : NULL;
+        if (size > TITLES_MOST)
+            return ERROR_INVALID_DATA;
         if (!data || tries == 8) {
             free(data);
             return data ? ERROR_MORE_DATA : ERROR_NOT_ENOUGH_MEMORY;

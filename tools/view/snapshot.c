@@ -17,6 +17,7 @@ enum { FIRST_SIZE = 256 * 1024, LAST_SIZE = 1 << 29, BUSY_TRIES = 10, BUSY_MILLI
 
 static HKEY remote_key;
 static const char *remote_machine;
+static _Thread_local HKEY used_key;
 
 LSTATUS view_connect(const char *machine)
 {
@@ -36,9 +37,14 @@ bool view_is_remote(void)
     return remote_key;
 }
 
+void view_use(HKEY key)
+{
+    used_key = key;
+}
+
 HKEY view_key(void)
 {
-    return remote_key ? remote_key : HKEY_PERFORMANCE_DATA;
+    return used_key ? used_key : remote_key ? remote_key : HKEY_PERFORMANCE_DATA;
 }
 
 LSTATUS view_root(HKEY *ret)
@@ -100,7 +106,8 @@ bool snapshot_begin(struct view_snapshot *snapshot)
 LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query)
 {
     size_t capacity = snapshot->capacity ? snapshot->capacity : FIRST_SIZE;
-    for (int busy = 0; capacity <= LAST_SIZE;) {
+    size_t most = snapshot->most ? snapshot->most : LAST_SIZE;
+    for (int busy = 0; capacity <= most;) {
         if (!snapshot_reserve(snapshot, capacity))
             return ERROR_NOT_ENOUGH_MEMORY;
         DWORD size = (DWORD)capacity;
@@ -185,5 +192,5 @@ bool snapshot_next_instance(struct view_snapshot *snapshot, const opl_object_vie
 void snapshot_done(struct view_snapshot *snapshot)
 {
     free(snapshot->data);
-    *snapshot = (struct view_snapshot){0};
+    *snapshot = (struct view_snapshot){.most = snapshot->most};
 }

@@ -40,7 +40,8 @@ struct view_names {
     struct view_titles english, chosen, helps;
     bool helps_loaded;
 };
-/* Reads "Counter 009" and "Counter LANGUAGE". If this fails, numbers replace the titles. */
+/* Reads "Counter 009" and "Counter LANGUAGE". If this fails, numbers replace the titles. A list of
+ * more than 8 MiB is not read. */
 LSTATUS names_load(struct view_names *names, const char *language);
 void names_done(struct view_names *names);
 /* Returns the title in the chosen language, else in English; NULL: the index has no title. */
@@ -63,6 +64,7 @@ unsigned names_distance(const char *left, const char *right);
 struct view_snapshot {
     unsigned char *data;
     size_t size, capacity;
+    size_t most; /* a larger block is not read; 0: the usual limit */
     opl_block block;
     opl_block_fault fault; /* the first damage found so far */
     size_t fault_offset;
@@ -71,6 +73,9 @@ struct view_snapshot {
 LSTATUS view_connect(const char *machine);
 void view_disconnect(void);
 bool view_is_remote(void);
+/* From now on names and snapshots of this thread are those of `key`, which stays the caller's;
+ * NULL: of the machine of view_connect, else of this one. */
+void view_use(HKEY key);
 HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, local or remote */
 /* HKEY_LOCAL_MACHINE, local or remote; the caller closes it. */
 LSTATUS view_root(HKEY *ret);
