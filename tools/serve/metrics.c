@@ -9,8 +9,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { CONNECTIONS_MOST = 32, COLLECT_MOST = 64 };
+/* PROBES_MOST: connections more, where each probe keeps one until it is answered */
+enum { CONNECTIONS_MOST = 32, PROBES_MOST = 256, COLLECT_MOST = 64 };
 
 /* An answer's text. It is sent from this memory, which the next answer then reuses. */
 struct answer_text {
@@ -22,6 +24,7 @@ struct answer_text {
 struct exporter {
     struct metrics *metrics;
     struct vocabulary *names; /* NULL: our own */
+    struct probes *probes;    /* NULL: no other machines */
     struct access *access;
     bool any_host; /* requests by any host name are answered */
     struct answer_text *texts;
@@ -140,24 +143,27 @@ static void answer_metrics(struct exporter *exporter, const struct request *requ
 
 static void answer(void *context, const struct request *request, struct reply *reply)
 {
+    struct exporter *exporter = context;
     bool root = !strcmp(request->path, "/");
     reply->type = "text/plain; charset=utf-8";
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
         reply->status = HTTP_METHOD;
     } else if (!strcmp(request->path, "/metrics")) {
-        answer_metrics(context, request, reply);
+        answer_metrics(exporter, request, reply);
+    } else if (exporter->probes && !strcmp(request->path, "/probe")) {
+        probes_answer(exporter->probes, request, reply);
+    } else if (exporter->probes && !strcmp(request->path, "/sd")) {
+        probes_list(exporter->probes, reply);
     } else {
         reply->status = root ? HTTP_GOOD : HTTP_MISSING;
         fputs("The metrics of this machine are at /metrics.\n", reply->out);
+        if (exporter->probes)
+            fputs("Those of other machines are at /probe?target=NAME; /sd lists them.\n",
+                  reply->out);
     }
 }
 
 /* ---- what a page needs, and metrics do not ---- */
-
-static void forget(struct job *job)
-{
-    (void)job;
-}
 
 static int upload(const struct request *request)
 {
@@ -179,20 +185,23 @@ static void no_stream(void *context, void *viewer, struct stream *stream)
 
 /* ---- the loop ---- */
 
-static void run(struct http **https, size_t count, int signals)
+static void run(struct http **https, size_t count, struct probes *probes, int signals)
 {
     for (;;) {
-        struct pollfd polls[1 + LISTENERS_MOST] = {
-            {.fd = signals, .events = POLLIN}
+        struct pollfd polls[2 + LISTENERS_MOST] = {
+            {.fd = signals,                                 .events = POLLIN},
+            {.fd = probes ? probes_descriptor(probes) : -1, .events = POLLIN}
         };
-        int wait = -1;
+        int wait = probes ? probes_wait(probes) : -1;
         for (size_t i = 0; i < count; i++) {
             int most = http_wait(https[i]);
-            polls[1 + i] = (struct pollfd){.fd = http_descriptor(https[i]), .events = POLLIN};
+            polls[2 + i] = (struct pollfd){.fd = http_descriptor(https[i]), .events = POLLIN};
             wait = wait < 0 || (most >= 0 && most < wait) ? most : wait;
         }
-        if ((poll(polls, 1 + count, wait) < 0 && errno != EINTR) || polls[0].revents)
+        if ((poll(polls, 2 + count, wait) < 0 && errno != EINTR) || polls[0].revents)
             return;
+        if (probes)
+            probes_run(probes);
         for (size_t i = 0; i < count; i++)
             http_run(https[i]);
     }
@@ -200,20 +209,22 @@ static void run(struct http **https, size_t count, int signals)
 
 static int serve(struct exporter *exporter, const struct listeners *listeners, int signals)
 {
-    struct http_calls calls = {early, answer, forget, upload, no_stream, no_viewer, exporter};
+    struct http_calls calls = {early,     answer,    probes_forget, upload,
+                               no_stream, no_viewer, exporter};
     struct http *https[LISTENERS_MOST];
+    unsigned most = CONNECTIONS_MOST + (exporter->probes ? PROBES_MOST : 0);
     size_t count = 0;
     bool good = exporter->metrics && exporter->access;
     for (; good && count < listeners->count; count += good) {
         const struct listener *listener = &listeners->all[count];
-        https[count] = http_new(listener->fd, listener->local, CONNECTIONS_MOST, &calls);
+        https[count] = http_new(listener->fd, listener->local, most, &calls);
         good = https[count] != NULL;
     }
     if (good) {
         if (!listeners->passed)
             printf("Serving metrics at port %u, path /metrics\n", listeners->port);
         fflush(stdout);
-        run(https, count, signals);
+        run(https, count, exporter->probes, signals);
     } else {
         fputs("openperflib-serve: no memory, or libmicrohttpd could not be started\n", stderr);
     }
@@ -239,8 +250,10 @@ int metrics_serve(const struct metrics_options *options, int signals)
     struct metrics_settings settings = {options->processes, (size_t)options->series};
     struct exporter exporter = {0};
     if (signals < 0 || (options->names && !read_names(options->names, &exporter.names)) ||
+        (options->machines && !(exporter.probes = probes_new(options->machines, options))) ||
         !listen_metrics(&listeners, options->address, options->insecure)) {
         vocabulary_free(exporter.names);
+        probes_free(exporter.probes);
         return EXIT_FAILED;
     }
     exporter.metrics = metrics_new(&settings);
@@ -257,5 +270,9 @@ int metrics_serve(const struct metrics_options *options, int signals)
     access_free(exporter.access);
     vocabulary_free(exporter.names);
     metrics_free(exporter.metrics);
+    if (!probes_free(exporter.probes)) {
+        fflush(NULL);
+        _exit(code); /* threads wait for machines, at most for the library's deadline */
+    }
     return code;
 }

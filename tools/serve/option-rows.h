@@ -10,6 +10,7 @@ enum { MACHINES_MOST = 32, HOSTS_MOST = 16 };
 struct metrics_options {
     const char *address;
     const char *names;        /* of another exporter: a name or a path; NULL: our own */
+    const char *machines;     /* file of machines that can be probed; NULL: none */
     const char *const *hosts; /* as for access_new */
     bool insecure, processes;
     int64_t series;
@@ -49,6 +50,8 @@ static const struct option_row serve_rows[] = {
      .sets = OPTION_TEXT(struct serve_settings, metrics.names)},
     {0, "metrics-series", "NUMBER", 0, "Leave out objects with which there would be more than NUMBER series; default 50000.", NULL, 0, NULL,
      .sets = OPTION_WHOLE(struct serve_settings, metrics.series, 1, 100000000)},
+    {0, "metrics-machines", "FILE", 0, "Answer /probe with the metrics of the machines of this file, and list them at /sd.", "@files", 0, NULL,
+     .sets = OPTION_TEXT(struct serve_settings, metrics.machines)},
     {0, "insecure", NULL, 0, "Let --metrics listen to addresses that other machines reach, without a password and unencrypted.", NULL, 0, NULL,
      .sets = OPTION_FLAG(struct serve_settings, metrics.insecure)},
     {0},

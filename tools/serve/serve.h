@@ -23,6 +23,8 @@
  * reader.c  what such a process does
  *
  * metrics.c  answers Prometheus, instead of serving the page
+ *
+ * probe.c  answers Prometheus with the metrics of other machines
  */
 #ifndef OPL_TOOLS_SERVE_H
 #define OPL_TOOLS_SERVE_H
@@ -259,6 +261,23 @@ _Noreturn void reader_main(char **arguments);
 
 /* Serves metrics until SIGINT, SIGTERM or SIGHUP, which `signals` reports. Returns an exit code. */
 int metrics_serve(const struct metrics_options *options, int signals);
+
+/* ---- probe.c ---- */
+
+struct probes;
+/* Reads the file of machines and modules. NULL: failed, after a message. */
+struct probes *probes_new(const char *path, const struct metrics_options *options);
+/* False: machines are being read, so that nothing can be freed. */
+bool probes_free(struct probes *probes);
+/* For the main loop: the descriptor to wait for, the ms after which probes_run must be called
+ * anyway (-1: no limit), and the function that handles what has happened. */
+int probes_descriptor(const struct probes *probes);
+int probes_wait(const struct probes *probes);
+void probes_run(struct probes *probes);
+void probes_answer(struct probes *probes, const struct request *request, struct reply *reply);
+void probes_forget(struct job *job);
+/* Answers with the machines, in the form of Prometheus' HTTP service discovery. */
+void probes_list(const struct probes *probes, struct reply *reply);
 
 /* ---- api.c ---- */
 
