@@ -6,6 +6,8 @@
  */
 #include "metrics.h"
 
+#include "groups.h"
+
 #include "../common/service.h"
 
 #include <stdio.h>
@@ -53,7 +55,8 @@ struct metrics {
 /* Objects that have an instance for each process or thread: too many series for every machine. */
 static const uint32_t process_objects[] = {230,  232,  740,    786,    816,
                                            1408, 1548, 101800, 101900, 102000};
-enum { PROCESS_V2 = 101900 };
+/* PROCESS_GROUPS is no object of Perflib: it is made from the two others. */
+enum { PROCESS_V2 = 101900, PROCESS_DETAILS = 102000, PROCESS_GROUPS = INT32_MAX };
 
 static double seconds_now(void)
 {
@@ -127,6 +130,16 @@ static bool add_registered(void *self, const char *name)
     return true;
 }
 
+/* Writes the object's number for a query, or those from which it is made. Returns the length. */
+static size_t write_object(const struct metrics *metrics, const struct object *object, char *out,
+                           size_t capacity)
+{
+    if (object->index != PROCESS_GROUPS)
+        return (size_t)snprintf(out, capacity, "%u ", object->index);
+    bool texts = groups_need_texts(metrics->settings.groups);
+    return (size_t)snprintf(out, capacity, texts ? "%u %u " : "%u ", PROCESS_V2, PROCESS_DETAILS);
+}
+
 static bool is_per_process(uint32_t index)
 {
     for (size_t i = 0; i < sizeof process_objects / sizeof *process_objects; i++)
@@ -138,13 +151,13 @@ static bool is_per_process(uint32_t index)
 /* Measures how long each usual object takes alone. */
 static void measure(struct metrics *metrics)
 {
-    char query[16];
+    char query[32];
     for (size_t i = 0; i < metrics->object_count; i++) {
         struct object *object = &metrics->objects[i];
         if (!object->usual)
             continue;
         double begin = seconds_now();
-        snprintf(query, sizeof query, "%u", object->index);
+        write_object(metrics, object, query, sizeof query);
         object->seconds = snapshot_query(&metrics->snapshot, query) ? -1 : seconds_now() - begin;
     }
 }
@@ -166,6 +179,10 @@ static LSTATUS look(struct metrics *metrics)
             if (object)
                 object->usual = !is_per_process(object->index);
         }
+    struct object *groups =
+        metrics->settings.groups ? add_object(metrics, PROCESS_GROUPS, "Process Group") : NULL;
+    if (groups)
+        groups->usual = true;
     snapshot_done(&metrics->snapshot); /* the answer for all processes may be large */
     for (size_t i = 0; i < metrics->object_count; i++)
         if (metrics->objects[i].exists)
@@ -287,6 +304,7 @@ void metrics_free(struct metrics *metrics)
         RegCloseKey(metrics->data);
     titles_drop(metrics->titles);
     carry_free(metrics->carry);
+    groups_free(metrics->settings.groups);
     snapshot_done(&metrics->snapshot);
     free(metrics->objects);
     free(metrics);
@@ -449,7 +467,7 @@ static void write_query(struct metrics *metrics, char query[static QUERY_SIZE])
         struct object *object = &metrics->objects[i];
         object->seen = object->good = object->has_clock = false;
         if (object->requested && object->index)
-            used += (size_t)snprintf(query + used, QUERY_SIZE - used, "%u ", object->index);
+            used += write_object(metrics, object, query + used, QUERY_SIZE - used);
     }
 }
 
@@ -464,22 +482,50 @@ static void report_left_out(const struct metrics *metrics, struct object *object
     object->left_out = count;
 }
 
+/* Gives an object of the block to the sink, unless it has more than `most` samples. */
+static enum walk_result walk_one(struct metrics *metrics, const opl_object_view *at, size_t most,
+                                 struct metric_sink *sink, size_t *ret_size)
+{
+    struct titles *titles = metrics->titles;
+    pthread_mutex_lock(&titles->lock);
+    walk_use(titles->walk, metrics->carry);
+    enum walk_result result =
+        walk_object(titles->walk, &metrics->snapshot.block, at, most, sink, ret_size);
+    pthread_mutex_unlock(&titles->lock);
+    return result;
+}
+
+/* Adds the processes of the block to their groups, and exposes these. */
+static void collect_groups(struct metrics *metrics, struct object *object, size_t left,
+                           struct metric_sink *sink)
+{
+    static const uint32_t sources[] = {PROCESS_V2, PROCESS_DETAILS};
+    struct groups *groups = metrics->settings.groups;
+    opl_object_view at;
+    size_t size;
+    bool good = true;
+    for (size_t i = 0; good && i < (groups_need_texts(groups) ? 2 : 1); i++)
+        good = opl_block_find_object(&metrics->snapshot.block, sources[i], &at) &&
+               walk_one(metrics, &at, SIZE_MAX, groups_sink(groups), &size) == WALK_GOOD;
+    good = groups_end(groups, good, &size);
+    object->good = good && size <= left;
+    report_left_out(metrics, object, good && size > left ? size : 0);
+    if (object->good)
+        groups_emit(groups, sink);
+}
+
 /* Gives the requested objects of the block to the sink. */
 static void walk_objects(struct metrics *metrics, struct metric_sink *sink)
 {
     size_t left = metrics->settings.series_most, size;
     opl_object_view at = {0};
     opl_block *block = &metrics->snapshot.block;
-    struct titles *titles = metrics->titles;
     while (opl_block_next_object(block, &at)) {
         struct object *object = object_of(metrics, at.type.ObjectNameTitleIndex);
         if (!object || !object->requested || object->seen)
             continue; /* parents of the requested instances, or the same object again */
         object->seen = true;
-        pthread_mutex_lock(&titles->lock);
-        walk_use(titles->walk, metrics->carry);
-        enum walk_result result = walk_object(titles->walk, block, &at, left, sink, &size);
-        pthread_mutex_unlock(&titles->lock);
+        enum walk_result result = walk_one(metrics, &at, left, sink, &size);
         object->good = result == WALK_GOOD;
         report_left_out(metrics, object, result == WALK_TOO_MANY ? size : 0);
         if (result == WALK_GOOD)
@@ -487,6 +533,9 @@ static void walk_objects(struct metrics *metrics, struct metric_sink *sink)
         object->has_clock = metric_divide((uint64_t)at.type.PerfTime.QuadPart,
                                           at.type.PerfFreq.QuadPart, &object->clock);
     }
+    struct object *groups = object_of(metrics, PROCESS_GROUPS);
+    if (groups && groups->requested)
+        collect_groups(metrics, groups, left, sink);
 }
 
 static LSTATUS collect(struct metrics *metrics, struct metric_sink *sink)

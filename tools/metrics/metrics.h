@@ -15,6 +15,8 @@
  *
  * vocabulary.c  the metrics under the names of another exporter
  *
+ * groups.h      processes as groups
+ *
  * collect.c     one answer: the query, the objects, and what the exporter says of itself
  */
 #ifndef OPL_TOOLS_METRICS_H
@@ -175,6 +177,7 @@ struct metrics_settings {
     /* another machine, a name or address: only metrics_collect_titles may be used, by one thread at
      * a time; NULL: this machine */
     const char *machine;
+    struct groups *groups; /* of processes (groups.h), now the metrics'; NULL: none */
 };
 struct metrics;
 struct metrics *metrics_new(const struct metrics_settings *settings); /* NULL: no memory */

@@ -271,10 +271,12 @@ static void collect(struct vocabulary *vocabulary, struct row *row, const char *
     row->last = at;
 }
 
-/* Metrics about the exporter itself keep their names. */
+/* Metrics about the exporter itself and about groups of processes keep their names. */
 static bool is_own(const struct metric_family *family)
 {
-    return !strncmp(family->name, "perf_object_", 12) || !strncmp(family->name, "perf_sample_", 12);
+    return !strncmp(family->name, "perf_object_", 12) ||
+           !strncmp(family->name, "perf_sample_", 12) ||
+           !strncmp(family->name, "perf_process_group_", 19);
 }
 
 static void take_family(struct metric_sink *sink, const struct metric_family *family)

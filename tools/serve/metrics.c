@@ -3,9 +3,11 @@
 #include "serve.h"
 
 #include "../common/options.h"
-#include "../metrics/metrics.h"
+#include "../common/browser.h"
+#include "../metrics/groups.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,7 @@ static LSTATUS collect(struct exporter *exporter, struct collected *collected,
     struct metric_sink *sink = &text->sink;
     if (renamed) {
         vocabulary_sources(exporter->names, add_source, collected);
+        add_source(collected, "perf_process_group_processes");
         sink = vocabulary_begin(exporter->names, sink);
     }
     LSTATUS status = metrics_collect(exporter->metrics, collected->objects, collected->count, sink);
@@ -244,14 +247,46 @@ static bool read_names(const char *name, struct vocabulary **ret)
     return *ret != NULL;
 }
 
+/* Reads the rules of process groups. Their sums are kept in the unit's folder or in
+ * XDG_RUNTIME_DIR, which last as long as the processes do. False, after a message: failed. */
+static bool read_groups(const char *what, struct groups **ret)
+{
+    char path[PATH_MAX], why[GROUP_WHY];
+    const char *folder = getenv("RUNTIME_DIRECTORY");
+    struct group_rules *rules = group_rules_read(what, why);
+    if (!rules) {
+        fprintf(stderr, "openperflib-serve: --metrics-groups: %s: %s\n", text_seen(what), why);
+        return false;
+    }
+    bool found = browser_path("openperflib-metrics.groups", path, sizeof path);
+    if (folder)
+        found = snprintf(path, sizeof path, "%s/groups", folder) < (int)sizeof path;
+    if (!found)
+        fputs("openperflib-serve: there is no folder XDG_RUNTIME_DIR of this user alone, so "
+              "the counters of process groups begin anew with each start\n",
+              stderr);
+    if (found && !group_state_lock(path)) {
+        found = false;
+        fprintf(stderr,
+                "openperflib-serve: %s is not written, because another exporter uses it: the "
+                "counters of process groups begin anew with each start of this one\n",
+                text_seen(path));
+    }
+    *ret = groups_new(rules, found ? path : NULL);
+    if (!*ret)
+        group_rules_free(rules);
+    return *ret;
+}
+
 int metrics_serve(const struct metrics_options *options, int signals)
 {
     struct listeners listeners = {0};
-    struct metrics_settings settings = {options->processes, (size_t)options->series};
+    struct metrics_settings settings = {options->processes, (size_t)options->series, NULL, NULL};
     struct exporter exporter = {0};
     if (signals < 0 || (options->names && !read_names(options->names, &exporter.names)) ||
         (options->machines && !(exporter.probes = probes_new(options->machines, options))) ||
-        !listen_metrics(&listeners, options->address, options->insecure)) {
+        !listen_metrics(&listeners, options->address, options->insecure) ||
+        (options->groups && !read_groups(options->groups, &settings.groups))) {
         vocabulary_free(exporter.names);
         probes_free(exporter.probes);
         return EXIT_FAILED;

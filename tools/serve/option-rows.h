@@ -9,6 +9,7 @@ enum { MACHINES_MOST = 32, HOSTS_MOST = 16 };
 
 struct metrics_options {
     const char *address;
+    const char *groups;       /* of processes: rules; NULL: none */
     const char *names;        /* of another exporter: a name or a path; NULL: our own */
     const char *machines;     /* file of machines that can be probed; NULL: none */
     const char *const *hosts; /* as for access_new */
@@ -46,6 +47,8 @@ static const struct option_row serve_rows[] = {
     {0, "metrics", "ADDRESS", 0, "Serve metrics for Prometheus instead of the page: at PORT, HOST:PORT or [ADDRESS]:PORT.", NULL, 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.address)},
     {0, "metrics-processes", NULL, 0, "Metrics of each process, too.", NULL, 0, NULL, .sets = OPTION_FLAG(struct serve_settings, metrics.processes)},
+    {0, "metrics-groups", "RULES", 0, "Metrics of groups of processes: by program, unit, container, user, or by a file, with a slash.", "@files", 0, NULL,
+     .sets = OPTION_TEXT(struct serve_settings, metrics.groups)},
     {0, "metrics-names", "NAME", 0, "Use another exporter's names of metrics: windows_exporter, or a file of your own, given with a slash.", "@files", 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.names)},
     {0, "metrics-series", "NUMBER", 0, "Leave out objects with which there would be more than NUMBER series; default 50000.", NULL, 0, NULL,
