@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The name bases, one for each language below Perflib: read, changed and written completely. */
+/* The language bases, one for each language below Perflib: read, changed and written completely. */
 #include "bases.h"
 
 #include <stdlib.h>

@@ -247,7 +247,7 @@ void cache_write(const struct registry_edit *edit, const struct range_cache *cac
                  const struct buffer *rows, bool whole);
 
 /* ---- store/known.c: the scan results of every file of the layers ---- */
-#define SHIPPED_NAMES "names/" /* prefix of the names of the vendor's name bases in known_files */
+#define SHIPPED_NAMES "names/" /* prefix of the vendor's language bases in known_files */
 struct known_file {
     struct range_row row;
     char *name, *services; /* memory of the row's texts, if the cache does not own them */

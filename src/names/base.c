@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merged name base of every language, kept per process and rebuilt when the registry changed.
+ * The merged language bases, kept per process and rebuilt when the registry changed.
  * Searches use the base's lists (list.c), which processes keep for each other in files.
  *
  * Three sources: texts written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and the
@@ -117,7 +117,7 @@ static LSTATUS list_vendor(void)
     if (!folder)
         status = status_from_errno(errno);
     if (!folder)
-        trace("names", "no name bases in %s", path ? path : "the vendor's folder");
+        trace("names", "no language bases in %s", path ? path : "the vendor's folder");
     for (struct dirent *entry; folder && !status_is_passing(status) && (entry = readdir(folder));)
         status = list_vendor_file(dirfd(folder), entry->d_name);
     if (folder)

@@ -123,7 +123,7 @@ LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
 /* ---- the user's language ---- */
 
 /* LC_ALL, LC_MESSAGES or LANG name the user's locale. A table translates it to a language id
- * (names_user_langid), and names_language this id to that of a name base. */
+ * (names_user_langid), and names_language this id to that of a language base. */
 
 enum { PRIMARY_MASK = 0x3ff, PRIMARY_CHINESE = 0x04, PRIMARY_PORTUGUESE = 0x16 };
 enum { ENGLISH_US = 0x0409, CHINESE_TAIWAN = 0x404, CHINESE_CHINA = 0x804 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The scan results for every file of the layers: from the cache if the file's stat data is
- * unchanged, else from a scan. The vendor's name bases are treated as additional files.
+ * unchanged, else from a scan. The vendor's language bases are treated as additional files.
  */
 #include "loadperf/inner.h"
 
@@ -159,7 +159,7 @@ static bool is_names_file(const char *name)
     return (count == 3 || count == 4) && !strcmp(name + count, ".names");
 }
 
-/* Adds the vendor's name bases, which are not registry files, with a prefix before their names. */
+/* Adds the vendor's language bases, which are not registry files, with a prefix to their names. */
 static void know_shipped(struct knowing *knowing)
 {
     struct stat st;
