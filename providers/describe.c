@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints documents from the tables of provider libraries: docs/counters/, the explanations for the
- * English name base, or the registry file that a package installs to register a provider whose
+ * English language base, or the registry file that a package installs to register a provider whose
  * numbers are the project's. This program has no knowledge of objects: all data is in the rows.
  */
 #include <ctype.h>

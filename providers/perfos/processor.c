@@ -246,17 +246,17 @@ static const opl_counter counters[] = {
     {1746, 1747, PERF_100NSEC_TIMER, 0, PERF_DETAIL_WIZARD, OPL_COLUMNS(&perfos_stat, IDLE, IOWAIT, OPL_TICKS), .total = OPL_MEAN,
      .name = "% Idle Time", .help = "Share of time that the processor had nothing to do, or only waited for a disk."},
     {1748, 1749, PERF_100NSEC_TIMER, 0, PERF_DETAIL_WIZARD, OPL_FN(c1_time), .total = OPL_MEAN, .name = "% C1 Time",
-     .help = "Share of time in the lightest sleep, from which the processor wakes fastest. It is part of % Idle Time.", .where = TIME_WHERE(FIRST)},
+     .help = "Share of time in the lightest sleep state, from which the processor wakes fastest. It is part of % Idle Time.", .where = TIME_WHERE(FIRST)},
     {1750, 1751, PERF_100NSEC_TIMER, 0, PERF_DETAIL_WIZARD, OPL_FN(c2_time), .total = OPL_MEAN, .name = "% C2 Time",
-     .help = "Share of time in the second sleep, which saves more and wakes slower. It is part of % Idle Time.", .where = TIME_WHERE(SECOND)},
+     .help = "Share of time in the second sleep state, which saves more and wakes slower. It is part of % Idle Time.", .where = TIME_WHERE(SECOND)},
     {1752, 1753, PERF_100NSEC_TIMER, 0, PERF_DETAIL_WIZARD, OPL_FN(c3_time), .total = OPL_MEAN, .name = "% C3 Time",
-     .help = "Share of time in the third sleep or a deeper one. It is part of % Idle Time.", .where = TIME_WHERE(THIRD)},
+     .help = "Share of time in the third sleep state or a deeper one. It is part of % Idle Time.", .where = TIME_WHERE(THIRD)},
     {1754, 1755, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_WIZARD, OPL_FN(c1_entries), .total = OPL_SUM, .name = "C1 Transitions/sec",
-     .help = "How often per second the processor went into the lightest sleep.", .where = USAGE_WHERE(FIRST)},
+     .help = "How often per second the processor went into the lightest sleep state.", .where = USAGE_WHERE(FIRST)},
     {1756, 1757, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_WIZARD, OPL_FN(c2_entries), .total = OPL_SUM, .name = "C2 Transitions/sec",
-     .help = "How often per second the processor went into the second sleep.", .where = USAGE_WHERE(SECOND)},
+     .help = "How often per second the processor went into the second sleep state.", .where = USAGE_WHERE(SECOND)},
     {1758, 1759, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_WIZARD, OPL_FN(c3_entries), .total = OPL_SUM, .name = "C3 Transitions/sec",
-     .help = "How often per second the processor went into the third sleep or a deeper one.", .where = USAGE_WHERE(THIRD)},
+     .help = "How often per second the processor went into the third sleep state or a deeper one.", .where = USAGE_WHERE(THIRD)},
 };
 /* clang-format on */
 
