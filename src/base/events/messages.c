@@ -25,7 +25,7 @@
 const struct event_message event_messages[] = {
   /* clang-format off */
     {"Perflib", 1000, EVENT_ERROR, "User Module",
-     "{User} may not read performance data in {Module}",
+     "{Module} did not let {User} read performance data",
      "run the query as a user with that right"},
     {"Perflib", 1001, EVENT_ERROR, "Library Service Size",
      "Collect of {Service} in {Library} wrote {Size} bytes beyond the end of its buffer; its data was dropped",
