@@ -73,7 +73,7 @@ static const struct counter_info *own_counter(const struct object_info *info, co
     return NULL;
 }
 
-/* Objects have only the names that are shown; except that "Lone" is called "Seul" in another
+/* No object has a title other than its `name`, except that "Lone" is called "Seul" in another
  * language. */
 static bool own_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
                           const char *pattern)

@@ -703,7 +703,7 @@ static void report_leaks(struct trial *trial, const struct account *account, int
     const struct {
         const char *name;
         const int64_t *values;
-        /* growth of a round that is a leak; growth that shows a leak one round earlier */
+        /* growth in each round that is a leak; that for which one round less is enough */
         int64_t least, large;
     } kinds[] = {
         {"memory",        account->heap,        8 * calls,    (int64_t)LARGE * calls},

@@ -148,7 +148,7 @@ static bool is_per_process(uint32_t index)
     return false;
 }
 
-/* Measures how long each usual object takes alone. */
+/* Measures how long each `usual` object takes alone. */
 static void measure(struct metrics *metrics)
 {
     char query[32];

@@ -189,8 +189,8 @@ uint32_t metrics_find_source(struct metrics *metrics, const char *sample);
 /* Calls `each` with the title and the prefix of every object that can be collected. */
 void metrics_each(struct metrics *metrics,
                   void (*each)(void *self, const char *title, const char *prefix), void *self);
-/* Queries the objects (count 0: the usual ones) once and gives everything to the sink. On an error
- * the sink got nothing. */
+/* Queries the objects (count 0: those that are exposed by default) once and gives everything to the
+ * sink. On an error the sink got nothing. */
 LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t count,
                         struct metric_sink *sink);
 /* The same for objects by their titles. Waits for another machine as long as the library does. */

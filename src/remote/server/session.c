@@ -26,7 +26,7 @@
 
 static struct shared {
     struct {
-        _Atomic uint64_t owner; /* hash of the first SID; 0: root that does not act for a caller */
+        _Atomic uint64_t owner; /* hash of the caller's first SID; 0: root, for itself */
         _Atomic int64_t idle_since;
         _Atomic uint32_t costly, refused;
     } clients[LIMIT_CLIENTS];

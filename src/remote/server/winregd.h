@@ -80,7 +80,7 @@ void limits_enter(size_t place); /* says that this process serves the client at 
 bool limits_take_caller(const struct peer *peer);
 uint64_t limits_owner(size_t place); /* returns a number for the user or caller of the client at
                                       * `place` */
-/* like limits_owner, for a peer; 0: root that does not act for a caller */
+/* like limits_owner, for a peer; 0: root, for itself */
 uint64_t limits_owner_of(const struct peer *peer);
 /* Returns the clock_ticks since which the client has no running query; 0: a query is running. */
 int64_t limits_idle_since(size_t place);
