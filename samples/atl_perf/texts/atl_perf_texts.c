@@ -21,7 +21,7 @@ static const PerfText texts[] = {
     {TEXT("007"), 2, TEXT("Fragen/s"), TEXT("Wie oft er in einer Sekunde nach irgendetwas gefragt wurde.")},
     {TEXT("007"), 3, TEXT("Antworten"), TEXT("Mit wie vielen Objekten er antwortete.")},
     {TEXT("007"), 4, TEXT("Geantwortete Bytes"), NULL},
-    {TEXT("007"), 6, TEXT("Perf-Gekritzel"), TEXT("Was atl_perf scribble veröffentlicht, solange es läuft.")},
+    {TEXT("007"), 6, TEXT("Perf-Gekritzel"), TEXT("Zeilen (Striche) und Zeichen (Punkte), die atl_perf scribble liest.")},
     {TEXT("007"), 7, TEXT("Striche"), TEXT("Wie viele Striche gezogen wurden.")},
     {TEXT("013"), 0, TEXT("Perf-tabel"), NULL},
 #endif
@@ -32,7 +32,7 @@ static const PerfText texts[] = {
     {TEXT("019"), 3, TEXT("Ответы"), TEXT("Сколькими объектами он ответил.")},
     {TEXT("019"), 4, TEXT("Отвечено байт"), TEXT("Сколько байт он ответил.")},
     {TEXT("019"), 5, TEXT("Предложено байт"), TEXT("Сколько места ему предложили в последний раз.")},
-    {TEXT("019"), 6, TEXT("Каракули"), TEXT("Что публикует atl_perf scribble, пока работает.")},
+    {TEXT("019"), 6, TEXT("Каракули"), TEXT("Строки (штрихи) и символы (точки), которые читает atl_perf scribble.")},
     {TEXT("019"), 7, TEXT("Штрихи"), TEXT("Сколько штрихов проведено.")},
     {TEXT("019"), 8, TEXT("Точки"), TEXT("Сколько точек во всех штрихах.")},
     {TEXT("019"), 9, TEXT("Точек в секунду"), TEXT("Сколько точек рисуется в секунду.")},
