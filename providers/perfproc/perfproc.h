@@ -28,8 +28,9 @@ void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t threa
 /* Functions of rows that Process and Thread share. */
 bool perfproc_creation(opl_reading *reading, uint64_t *ret);
 bool perfproc_priority_base(opl_reading *reading, uint64_t *ret);
-bool perfproc_resident(opl_reading *reading, uint64_t *ret);     /* for Process and Job */
-bool perfproc_handle_count(opl_reading *reading, uint64_t *ret); /* only for Process */
+bool perfproc_resident(opl_reading *reading, uint64_t *ret);      /* for Process and Job */
+bool perfproc_private_bytes(opl_reading *reading, uint64_t *ret); /* for Process and Job */
+bool perfproc_handle_count(opl_reading *reading, uint64_t *ret);  /* only for Process */
 /* The kernel's priority (word 18: nice + 20, or -1 - real-time priority) on Windows' scale. */
 uint64_t perfproc_priority_level(int64_t priority);
 uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);
@@ -42,10 +43,37 @@ void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
  * its files). False: it has ended. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
                            size_t length);
-/* Adds process `number` from /proc; unless NULL (not requested), also its threads, and its counts
- * to Process IO. */
-void perfproc_add_process(opl_listing *processes, opl_listing *threads, opl_listing *io,
+/* Objects that are listed together with the processes, because they need the same files or records;
+ * NULL: not requested. */
+struct perfproc_companions {
+    opl_listing *threads, *details, *io; /* Thread, Thread Details, Process IO */
+    struct perfproc_texts *texts;        /* Process Details */
+};
+/* Adds process `number` from /proc, also to the companions. */
+void perfproc_add_process(opl_listing *processes, const struct perfproc_companions *with,
                           uint32_t number);
+
+/* ---- Process Details (process_details.c) ---- */
+struct details_store;
+struct perfproc_texts {
+    opl_listing *listing;
+    struct details_store *before, *now; /* texts of the previous collection and of this one */
+    size_t at, left; /* place in `before`; how many processes there is space for */
+};
+/* What a record has of a process. */
+struct perfproc_look {
+    uint64_t creation, program; /* `program` changes when it executes another one */
+    const char *name, *state;
+    size_t length; /* of the name */
+};
+/* Prepares for at most `count` processes. False: no memory. Does nothing if `texts` is NULL. */
+bool perfproc_begin_texts(struct perfproc_texts *texts, size_t count);
+/* Adds process `number`; the numbers must ascend. `look`: its record; NULL: its files are read.
+ * Does nothing if `texts` is NULL. */
+void perfproc_add_texts(struct perfproc_texts *texts, uint32_t number,
+                        const struct perfproc_look *look);
+/* The words for the state with this letter in proc/PID/stat. */
+const char *perfproc_state_words(char letter);
 
 /* Slots of opl_reading_memory; records.c uses the slots 0 to 6. */
 enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO, PERFPROC_SLOT_DETAILS /* two pieces */ };
@@ -88,9 +116,9 @@ struct perfproc_process {
     uint64_t reads, writes, operations, read_bytes, written_bytes, moved_bytes;
     uint64_t disk_read_bytes, disk_written_bytes;
 };
-/* Adds all processes, their threads, and their counts to Process IO. `threads` and `io` are NULL if
- * these objects are not requested. False: there are no records, and nothing was added. */
-bool perfproc_list_records(opl_listing *processes, opl_listing *threads, opl_listing *io);
+/* Adds all processes, also to the companions but Thread Details. False: there are no records, and
+ * nothing was added. */
+bool perfproc_list_records(opl_listing *processes, const struct perfproc_companions *with);
 
 /* ---- times as proc shows them (cputime.c) ---- */
 struct perfproc_cputime {

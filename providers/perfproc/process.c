@@ -18,28 +18,75 @@
 #include "perfproc.h"
 
 enum { PROCESS_THREADS = 20, PROCESS_MEMORY = 23 }; /* words of proc/PID/stat */
-enum { STATM_RESIDENT = 2 };                        /* of proc/PID/statm */
+enum { STATM_RESIDENT = 2, STATM_SHARED };          /* of proc/PID/statm */
 
 const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
 /* Kernel threads and zombies have no memory, so proc/PID/status has no sizes for them. */
 const opl_source perfproc_status = {"proc/*/status", .if_source = &perfproc_stat,
                                     .if_word = PROCESS_MEMORY};
 
-/* The resident memory: from statm, which the kernel makes five times as fast as status; or from
- * status, if that file is needed anyway. */
-bool perfproc_resident(opl_reading *reading, uint64_t *ret)
+/* A size from statm, which the kernel makes twice as fast as status. */
+static bool from_statm(opl_reading *reading, unsigned word, uint64_t *ret)
 {
     static const opl_source statm = {"proc/*/statm", .if_source = &perfproc_stat,
                                      .if_word = PROCESS_MEMORY};
-    if (!opl_reading_has(reading, &perfproc_status) &&
-        opl_reading_column(reading, &statm, STATM_RESIDENT, ret)) {
-        *ret *= (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!opl_reading_column(reading, &statm, word, ret))
+        return false;
+    *ret *= (uint64_t)sysconf(_SC_PAGESIZE);
+    return true;
+}
+
+/* A size from status: 0 for a process without memory. False: the kernel does not show it. */
+static bool from_status(opl_reading *reading, const char *key, uint64_t *ret)
+{
+    uint64_t resident;
+    if (opl_reading_key(reading, &perfproc_status, key, ret)) {
+        *ret *= 1024;
         return true;
     }
-    if (!opl_reading_key(reading, &perfproc_status, "VmRSS", ret))
-        *ret = 0; /* a process without memory */
-    *ret *= 1024;
-    return opl_reading_text(reading, &perfproc_status, NULL);
+    *ret = 0;
+    return opl_reading_text(reading, &perfproc_status, NULL) &&
+           !opl_reading_key(reading, &perfproc_status, "VmRSS", &resident);
+}
+
+bool perfproc_resident(opl_reading *reading, uint64_t *ret)
+{
+    return (!opl_reading_has(reading, &perfproc_status) &&
+            from_statm(reading, STATM_RESIDENT, ret)) ||
+           from_status(reading, "VmRSS", ret);
+}
+
+/* Before Linux 4.5 only statm has it. */
+static bool private_resident(opl_reading *reading, uint64_t *ret)
+{
+    uint64_t shared;
+    if (opl_reading_has(reading, &perfproc_status) && from_status(reading, "RssAnon", ret))
+        return true;
+    if (!from_statm(reading, STATM_RESIDENT, ret) || !from_statm(reading, STATM_SHARED, &shared))
+        return from_status(reading, "RssAnon", ret);
+    *ret -= shared;
+    return true;
+}
+
+/* True if no process can have memory in paging files: there are none, and none was ever written
+ * to. In a container, meminfo may be that of the container's limits, but vmstat is the system's. */
+static bool nothing_is_paged(opl_reading *reading)
+{
+    static const opl_source meminfo = {"proc/meminfo"}, vmstat = {"proc/vmstat"};
+    uint64_t size, written, compressed;
+    return opl_reading_key(reading, &meminfo, "SwapTotal", &size) && size == 0 &&
+           opl_reading_key(reading, &vmstat, "pswpout", &written) && written == 0 &&
+           (!opl_reading_key(reading, &vmstat, "zswpout", &compressed) || compressed == 0);
+}
+
+bool perfproc_private_bytes(opl_reading *reading, uint64_t *ret)
+{
+    uint64_t paged = 0;
+    bool none = !opl_reading_has(reading, &perfproc_status) && nothing_is_paged(reading);
+    if ((!none && !from_status(reading, "VmSwap", &paged)) || !private_resident(reading, ret))
+        return false;
+    *ret += paged;
+    return true;
 }
 
 bool perfproc_handle_count(opl_reading *reading, uint64_t *ret)
@@ -52,8 +99,10 @@ static const opl_counter counters[] = {
 #define PEAK_LEVEL PERF_DETAIL_ADVANCED
 #define SWAP_LEVEL PERF_DETAIL_ADVANCED
 #include "rows.h"
-    {1478, 1479, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_NOVICE, OPL_KEY(&perfproc_status, "RssAnon", OPL_KIB),
+    {1478, 1479, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfproc_status, private_resident),
      .item = OPL_FIELD(struct perfproc_process, private_resident),
+     .where = "`proc/*/status`: RssAnon, KiB to bytes; if no other value of that file is needed, the same number from "
+              "`proc/*/statm`: word 2 - word 3, pages to bytes",
      .name = "Working Set - Private",
      .help = "The part of the working set, in bytes, that belongs to this process alone and is not shared with "
              "others."},
@@ -118,55 +167,54 @@ static bool add_threads(opl_listing *processes, opl_listing *threads, opl_listin
     return added > 0;
 }
 
-/* Objects that are listed together with the processes; NULL: not requested. */
-struct companions {
-    opl_listing *threads, *details, *io;
-};
-
-static void add_process(opl_listing *processes, struct companions with, uint32_t number)
+void perfproc_add_process(opl_listing *processes, const struct perfproc_companions *with,
+                          uint32_t number)
 {
     char folder[16];
     snprintf(folder, sizeof folder, "%u", (unsigned)number);
     if (!perfproc_read_process(processes, folder, "", 0))
         return;
-    if (with.io) /* here, because its files are read already */
-        perfproc_add_io(with.io, folder);
-    if ((with.threads || with.details) &&
-        !add_threads(processes, with.threads, with.details, number))
+    /* here, because their files are read already */
+    if (with->io)
+        perfproc_add_io(with->io, folder);
+    perfproc_add_texts(with->texts, number, NULL);
+    if ((with->threads || with->details) &&
+        !add_threads(processes, with->threads, with->details, number))
         opl_listing_withdraw(processes);
 }
 
-void perfproc_add_process(opl_listing *processes, opl_listing *threads, opl_listing *io,
-                          uint32_t number)
-{
-    add_process(processes, (struct companions){.threads = threads, .io = io}, number);
-}
-
-static void list_with(opl_listing *processes, struct companions with)
+static void list_with(opl_listing *processes, const struct perfproc_companions *with)
 {
     const uint32_t *numbers;
     size_t count;
-    perfproc_add_idle(processes, with.threads);
-    if (!with.details && perfproc_list_records(processes, with.threads, with.io))
+    perfproc_add_idle(processes, with->threads);
+    if (!with->details && perfproc_list_records(processes, with))
         return;
-    if (!opl_listing_numbers(processes, "proc", 0, &numbers, &count))
+    if (!opl_listing_numbers(processes, "proc", 0, &numbers, &count) ||
+        !perfproc_begin_texts(with->texts, count))
         return;
     for (size_t i = 0; i < count; i++)
-        if (!opl_listing_enough(processes) || (with.threads && !opl_listing_enough(with.threads)))
-            add_process(processes, with, numbers[i]);
+        if (!opl_listing_enough(processes) || (with->threads && !opl_listing_enough(with->threads)))
+            perfproc_add_process(processes, with, numbers[i]);
 }
 
 static void list_processes(opl_listing *processes)
 {
-    list_with(processes,
-              (struct companions){.threads = opl_listing_of(processes, &perfproc_thread),
-                                  .details = opl_listing_of(processes, &perfproc_thread_details)});
+    const struct perfproc_companions with = {
+        .threads = opl_listing_of(processes, &perfproc_thread),
+        .details = opl_listing_of(processes, &perfproc_thread_details),
+    };
+    list_with(processes, &with);
 }
 
 static void list_processes_v2(opl_listing *processes)
 {
-    list_with(processes,
-              (struct companions){.io = opl_listing_of(processes, &perfproc_process_io)});
+    struct perfproc_texts texts = {.listing = opl_listing_of(processes, &perfproc_process_details)};
+    const struct perfproc_companions with = {
+        .io = opl_listing_of(processes, &perfproc_process_io),
+        .texts = texts.listing ? &texts : NULL,
+    };
+    list_with(processes, &with);
 }
 
 const opl_object perfproc_process = {

@@ -3,8 +3,8 @@
  * Process Details (102000), costly: texts about each process. Texts seldom change, so they are
  * kept, by process number and start time. They are read again after ten seconds, or when the
  * process has executed another program, which changes the addresses of code and stack, and usually
- * the name. (For other users' processes these addresses may be 0.) Only the state is read each
- * time.
+ * the name. (For other users' processes these addresses may be 0; the kernel's records have a count
+ * instead.) Only the state is read each time.
  *
  * Command lines may have secrets: openperflib-winregd hides this object unless it has a list of its
  * own (src/remote/server/access.c).
@@ -32,15 +32,16 @@ static const opl_source users = {"etc/passwd"};
 
 /* What is read of one process. */
 struct details {
+    uint64_t id, creation;
     char user[UTF8_SIZE(CHARACTERS)], group[UTF8_SIZE(CHARACTERS)], unit[UTF8_SIZE(CHARACTERS)];
     char command[UTF8_SIZE(COMMAND_CHARACTERS)], state[24];
 };
 /* What is kept of one process: texts that follow each other, because most are short. */
 struct kept {
-    uint32_t process, bytes; /* bytes: size of this entry with its texts, a multiple of 8 */
-    uint64_t start, program; /* `program` changes when the process executes another program */
-    int64_t read;            /* when the texts were read */
-    char texts[];            /* user, control group, unit and command line, each with its NUL */
+    uint32_t process, bytes;    /* bytes: size of this entry with its texts, a multiple of 8 */
+    uint64_t creation, program; /* `program` changes when it executes another program */
+    int64_t read;               /* when the texts were read */
+    char texts[];               /* user, control group, unit and command line, each with its NUL */
 };
 /* The entries of one collection, sorted by process number. The next collection copies the entries
  * that it keeps to a second store. */
@@ -169,15 +170,14 @@ static void put_command(opl_reading *reading, struct details *details)
     snprintf(details->command, sizeof details->command, "[%s]", name);
 }
 
-/* Returns what the process is doing. */
-static const char *state_of(opl_reading *reading)
+const char *perfproc_state_words(char letter)
 {
     static const char *const words[] = {"R running", "S sleeping", "D waiting for disk",
                                         "T stopped", "t traced",   "I idle",
                                         "P parked",  "Z ended",    "X ended"};
-    const char *end = after_name(reading), *word = "? unknown";
-    for (size_t i = 0; end && i < sizeof words / sizeof *words; i++)
-        if (words[i][0] == end[2])
+    const char *word = "? unknown";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i][0] == letter)
             word = words[i];
     return word + 2;
 }
@@ -212,19 +212,18 @@ static void read_texts(opl_reading *reading, struct details *details, struct kep
 
 /* Writes the entry of the present process; `before`: its entry of the previous collection, or
  * NULL. */
-static void write_entry(opl_reading *reading, struct details *details, const struct kept *before,
-                        struct kept *ret)
+static void write_entry(opl_reading *reading, struct details *details, uint64_t program,
+                        const struct kept *before, struct kept *ret)
 {
-    uint64_t start = 0, program = program_of(reading);
     int64_t now = opl_reading_time(reading), age = before ? now - before->read : 0;
-    opl_reading_column(reading, &perfproc_stat, STAT_START, &start);
-    if (before && before->start == start && before->program == program && age >= 0 &&
+    if (before && before->creation == details->creation && before->program == program && age >= 0 &&
         age < KEPT_SECONDS * (int64_t)10000000) {
         memcpy(ret, before, before->bytes);
         return;
     }
+    ret->process = (uint32_t)details->id;
     read_texts(reading, details, ret);
-    ret->start = start;
+    ret->creation = details->creation;
     ret->program = program;
     ret->read = now;
 }
@@ -264,39 +263,74 @@ static const struct kept *find_entry(const struct details_store *store, uint32_t
 
 /* ---- the object ---- */
 
-static void set_texts(opl_listing *listing, const struct kept *kept)
+static void set_texts(opl_listing *listing, const struct kept *kept, const char *state)
 {
     const char *text = kept->texts;
     for (size_t i = 0; i < sizeof kept_counters / sizeof *kept_counters; i++) {
         opl_listing_set(listing, kept_counters[i], (uint64_t)(uintptr_t)text);
         text += strlen(text) + 1;
     }
-    opl_listing_set(listing, STATE, (uint64_t)(uintptr_t)state_of(opl_listing_reading(listing)));
+    opl_listing_set(listing, STATE, (uint64_t)(uintptr_t)state);
+}
+
+bool perfproc_begin_texts(struct perfproc_texts *texts, size_t count)
+{
+    if (texts)
+        texts->left = count;
+    return !texts ||
+           find_stores(opl_listing_reading(texts->listing), count, &texts->before, &texts->now);
+}
+
+/* Fills `ret` from the file stat of the process in `folder`. False: it has ended. */
+static bool look_at_files(opl_listing *listing, const char *folder, struct perfproc_look *ret)
+{
+    opl_reading *reading = opl_listing_at(listing, folder);
+    const char *end = after_name(reading);
+    if (!end || !perfproc_creation(reading, &ret->creation))
+        return false;
+    ret->program = program_of(reading);
+    ret->state = perfproc_state_words(end[2]);
+    return true;
+}
+
+void perfproc_add_texts(struct perfproc_texts *texts, uint32_t number,
+                        const struct perfproc_look *look)
+{
+    char folder[16];
+    struct perfproc_look files;
+    struct details details;
+    if (!texts || texts->left == 0)
+        return;
+    opl_listing *listing = texts->listing;
+    snprintf(folder, sizeof folder, "%u", (unsigned)number);
+    if (!look && !look_at_files(listing, folder, &files))
+        return;
+    details.id = number;
+    details.creation = look ? look->creation : files.creation;
+    if (look ? !opl_listing_read_known(listing, folder, look->name, look->length, 0, &details)
+             : !opl_listing_read_with(listing, folder, "", 0, 0, &details))
+        return;
+    opl_listing_append_name(listing, &perfproc_process_details, ":");
+    opl_listing_append_name(listing, &perfproc_process_details, folder);
+    struct kept *kept = (struct kept *)(texts->now->entries + texts->now->used);
+    write_entry(opl_listing_reading(listing), &details, look ? look->program : files.program,
+                find_entry(texts->before, number, &texts->at), kept);
+    texts->now->used += kept->bytes;
+    texts->left--;
+    set_texts(listing, kept, look ? look->state : files.state);
 }
 
 static void list_details(opl_listing *listing)
 {
+    struct perfproc_texts texts = {.listing = listing};
     const uint32_t *numbers;
-    size_t count, at = 0;
-    char folder[16];
-    struct details details;
-    struct details_store *before, *now;
-    if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count) ||
-        !find_stores(opl_listing_reading(listing), count, &before, &now))
+    size_t count;
+    if (opl_listing_count(listing) > 0) /* already listed with the processes of Process V2 */
         return;
-    for (size_t i = 0; i < count; i++) {
-        snprintf(folder, sizeof folder, "%u", (unsigned)numbers[i]);
-        if (!opl_listing_read_with(listing, folder, "", 0, 0, &details))
-            continue;
-        opl_listing_append_name(listing, &perfproc_process_details, ":");
-        opl_listing_append_name(listing, &perfproc_process_details, folder);
-        struct kept *kept = (struct kept *)(now->entries + now->used);
-        kept->process = numbers[i];
-        write_entry(opl_listing_reading(listing), &details, find_entry(before, numbers[i], &at),
-                    kept);
-        now->used += kept->bytes;
-        set_texts(listing, kept);
-    }
+    if (opl_listing_numbers(listing, "proc", 0, &numbers, &count) &&
+        perfproc_begin_texts(&texts, count))
+        for (size_t i = 0; i < count; i++)
+            perfproc_add_texts(&texts, numbers[i], NULL);
 }
 
 #define WORDS(member, characters)                                                                  \
@@ -307,14 +341,16 @@ static void list_details(opl_listing *listing)
     }
 /* clang-format off */
 static const opl_counter counters[] = {
-    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfproc_stat, 1, OPL_ONE), .name = "ID Process",
+    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfproc_stat, 1, OPL_ONE),
+     .item = OPL_FIELD(struct details, id), .name = "ID Process",
      .help = "The number that identifies the process as long as it exists. It may be given to another process "
              "later."},
-    {684, 685, PERF_ELAPSED_TIME, -4, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation), .name = "Elapsed Time",
+    {684, 685, PERF_ELAPSED_TIME, -4, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation),
+     .item = OPL_FIELD(struct details, creation), .name = "Elapsed Time",
      .help = "The time, in seconds, since the process or thread was started.", .where = "`proc/*/stat`: word 22, as in Process"},
     {USER, USER + 1, WORDS(user, CHARACTERS), .name = "User", .where = "`proc/*/status`: the second number of Uid; its name in `etc/passwd`",
      .help = "The user whose rights the process has: a name, or a number if /etc/passwd has no name for it."},
-    {STATE, STATE + 1, WORDS(state, 23), .name = "State", .where = "`proc/*/stat`: word 3",
+    {STATE, STATE + 1, WORDS(state, 23), .name = "State", .where = "`proc/*/stat`: word 3; or the kernel's record",
      .help = "What the process is doing: running (or ready to run), sleeping, waiting for disk, stopped, traced, idle, parked, or ended."},
     {GROUP, GROUP + 1, WORDS(group, CHARACTERS), .name = "Control Group", .where = "`proc/*/cgroup`",
      .help = "The control group that the process is in: the first 64 characters of its path."},

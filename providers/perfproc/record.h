@@ -11,7 +11,7 @@
 
 /* The first four bytes of each record: "OPT" and the number of the layout, which is incremented
  * with each change, so that a reader notices a different layout. */
-#define RECORD_VERSION 0x0354504fu
+#define RECORD_VERSION 0x0454504fu
 #define RECORD_PROCESSES "processes" /* name of the pinned file with processes only */
 #define RECORD_THREADS "threads"     /* with all tasks; a process is also its first thread */
 
@@ -49,7 +49,7 @@ struct record_process {
     /* pages */
     uint64_t virtual_pages, virtual_peak, file_pages, private_pages, shared_pages, swap_pages;
     uint64_t resident_peak;
-    uint32_t parent, threads, handles, spare;
+    uint32_t parent, threads, handles, program; /* `program` counts the programs executed */
 };
 
 enum { RECORD_NAME = 16, RECORD_LONG_NAME = 64, RECORD_WORK = 32 };

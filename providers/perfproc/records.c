@@ -26,6 +26,7 @@ _Static_assert((int)SLOT_GROUPS < (int)PERFPROC_SLOT_JOBS, "the last slot is job
 enum { NORMAL_PRIORITY = 120, REALTIME_PRIORITIES = 100 };
 /* bits of the kernel's state */
 enum { STATE_REPORTED = 0x7f, STATE_PARKED = 0x40, STATE_ENDED = 0x10, STATE_BLOCKED = 0x9000 };
+enum { STATE_IDLE = 0x402 };
 /* rows and words that are read from proc if records are unsettled */
 enum { ROW_PROCESSOR = 6, ROW_USER = 142, ROW_SYSTEM = 144, STAT_USER = 14, STAT_SYSTEM = 15 };
 
@@ -67,7 +68,8 @@ struct group {
     uint32_t first, last;
 };
 struct record_list {
-    opl_listing *processes, *threads, *io; /* `threads`, `io`: NULL if not requested */
+    opl_listing *processes;
+    const struct perfproc_companions *with;
     const unsigned char *records;
     size_t bytes;
     uint64_t boot, tick_100ns, page;
@@ -341,8 +343,8 @@ static void add_thread(struct record_list *list, const struct record_task *task,
     memcpy(at, "/task/", sizeof "/task/");
     put_number(at + strlen("/task/"), task->id);
     size_t length = (size_t)(put_number(name, ordinal) - name);
-    if (opl_listing_read_known(list->threads, folder, name, length, task->process, &values))
-        opl_listing_parent(list->threads, &perfproc_process,
+    if (opl_listing_read_known(list->with->threads, folder, name, length, task->process, &values))
+        opl_listing_parent(list->with->threads, &perfproc_process,
                            opl_listing_count(list->processes) - 1);
 }
 
@@ -368,8 +370,9 @@ static bool add_from_proc(struct record_list *list, const char *folder, const ch
     uint64_t tick_ns = 100 * list->tick_100ns;
     if (!perfproc_read_process(processes, folder, name, length))
         return false;
-    if (list->io)
-        perfproc_add_io(list->io, folder);
+    if (list->with->io)
+        perfproc_add_io(list->with->io, folder);
+    perfproc_add_texts(list->with->texts, now->id, NULL);
     uint64_t user = opl_listing_column(processes, &perfproc_stat, STAT_USER) * tick_ns;
     uint64_t system = opl_listing_column(processes, &perfproc_stat, STAT_SYSTEM) * tick_ns;
     now->time.user = greater(now->time.user, user);
@@ -378,6 +381,35 @@ static bool add_from_proc(struct record_list *list, const char *folder, const ch
     opl_listing_set(processes, ROW_SYSTEM, now->time.system / 100);
     opl_listing_set(processes, ROW_PROCESSOR, now->time.user / 100 + now->time.system / 100);
     return true;
+}
+
+/* The letter in proc for a kernel state: the highest bit decides. */
+static char letter_of(uint32_t state)
+{
+    static const char letters[] = "SDTtXZPI";
+    uint32_t reported = state & STATE_REPORTED;
+    if (state & STATE_BLOCKED)
+        return 'D';
+    if ((state & STATE_IDLE) == STATE_IDLE)
+        return 'I';
+    return reported ? letters[31 - __builtin_clz(reported)] : 'R';
+}
+
+/* Adds the process to Process Details. */
+static void add_texts(struct record_list *list, const struct record_task *task, const char *name,
+                      size_t length, uint64_t creation)
+{
+    struct perfproc_look look = {
+        .creation = creation,
+        .program = process_part(task)->program,
+        .name = name,
+        .state = perfproc_state_words(letter_of(task->state)),
+        .length = length,
+    };
+    /* the text of a kernel thread's command line is its name */
+    for (size_t i = 0; i < length; i++)
+        look.program = (look.program ^ (unsigned char)name[i]) * 1099511628211u;
+    perfproc_add_texts(list->with->texts, task->id, &look);
 }
 
 static bool add_process(struct record_list *list, const struct record_task *task)
@@ -394,8 +426,10 @@ static bool add_process(struct record_list *list, const struct record_task *task
     if (!opl_listing_read_known(list->processes, folder, name, length, 0, &values))
         return false;
     perfproc_number_name(list->processes, folder);
-    if (list->io)
-        opl_listing_read_known(list->io, folder, name, length, 0, &values);
+    if (list->with->io)
+        opl_listing_read_known(list->with->io, folder, name, length, 0, &values);
+    if (list->with->texts)
+        add_texts(list, task, name, length, values.creation);
     return true;
 }
 
@@ -454,7 +488,7 @@ static bool list_begin(struct record_list *list, struct list_state *state)
 {
     size_t tasks = list->bytes / sizeof(struct record_task); /* an upper limit */
     size_t processes = list->bytes / LEAST_PROCESS;
-    if (list->threads) {
+    if (list->with->threads) {
         list->members = keep(list->processes, SLOT_MEMBERS, tasks * sizeof *list->members);
         list->groups = keep(list->processes, SLOT_GROUPS, processes * sizeof *list->groups);
         if (!list->members || !list->groups ||
@@ -498,14 +532,14 @@ static void add_left_out(struct record_list *list, const struct list_state *stat
                          uint32_t limit)
 {
     for (; *at < state->left_out_count && state->left_out[*at] < limit; ++*at)
-        perfproc_add_process(list->processes, list->threads, list->io, state->left_out[*at]);
+        perfproc_add_process(list->processes, list->with, state->left_out[*at]);
 }
 
 static void list_all(struct record_list *list, const struct list_state *state)
 {
     const struct record_task *task;
     uint32_t position = 0, left_out = 0;
-    if (list->threads)
+    if (list->with->threads)
         sort_tasks(list);
     for (size_t at = 0; (task = next_record(list, &at));) {
         if (!is_process(task))
@@ -513,31 +547,32 @@ static void list_all(struct record_list *list, const struct list_state *state)
         add_left_out(list, state, &left_out, task->id);
         if (left_out < state->left_out_count && state->left_out[left_out] == task->id)
             left_out++; /* the process has a record now, so it was new, not omitted */
-        if (add_process(list, task) && list->threads)
+        if (add_process(list, task) && list->with->threads)
             add_threads(list, &list->groups[position]);
         position++;
     }
     add_left_out(list, state, &left_out, no_member);
 }
 
-bool perfproc_list_records(opl_listing *processes, opl_listing *threads, opl_listing *io)
+bool perfproc_list_records(opl_listing *processes, const struct perfproc_companions *with)
 {
     const void *records;
-    struct record_list list = {.processes = processes, .threads = threads, .io = io};
-    if (!opl_listing_records(processes, threads ? &thread_records : &process_records, &records,
-                             &list.bytes))
+    struct record_list list = {.processes = processes, .with = with};
+    if (!opl_listing_records(processes, with->threads ? &thread_records : &process_records,
+                             &records, &list.bytes))
         return false;
     list.records = records;
     list.boot = (uint64_t)opl_boot_time(opl_listing_reading(processes));
     list.tick_100ns = perfproc_tick_100ns();
     list.page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct list_state *state = keep(processes, SLOT_STATE, sizeof *state);
-    if (!state || !list_begin(&list, state))
+    if (!state || !list_begin(&list, state) ||
+        !perfproc_begin_texts(with->texts, list.bytes / LEAST_PROCESS + MOST_LEFT_OUT))
         return true; /* no memory: the collection fails */
     look_for_left_out(&list, state);
     list_all(&list, state);
     state->processes.count = list.shown_processes.now_count;
-    if (threads)
+    if (with->threads)
         state->tasks.count = list.shown_tasks.now_count;
     return true;
 }

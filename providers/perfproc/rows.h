@@ -48,8 +48,10 @@
      .item = PROCESS(swapped),
      .name = "Page File Bytes",
      .help = "The memory of the process, in bytes, that lies in paging files (swap) at this moment."},
-    {186, 187, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OPL_KEY(&perfproc_status, "RssAnon + VmSwap", OPL_KIB),
+    {186, 187, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OPL_FN_OF(&perfproc_status, perfproc_private_bytes),
      .item = PROCESS(private_bytes),
+     .where = "`proc/*/status`: RssAnon + VmSwap, KiB to bytes; if no other value of that file is needed, and nothing was "
+              "ever paged out, the same number from `proc/*/statm`: word 2 - word 3, pages to bytes",
      .name = "Private Bytes",
      .help = "The memory, in bytes, that belongs to this process alone and cannot be shared with other processes."},
     {680, 681, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfproc_stat, 20, OPL_ONE),

@@ -158,16 +158,22 @@ static void values_are_those_of_the_files(void **state)
     assert_false(answer_has(&answer, 230, 56));
 }
 
+/* The value of the first counter if only these are requested. */
+static uint64_t value_alone(const char *name, const struct wanted_counter *list, size_t count)
+{
+    wanted_here = (struct wanted_list){count ? list : NULL, count};
+    struct answer answer = run_query(u"230");
+    wanted_here = (struct wanted_list){0};
+    return value_of(&answer, 230, name, list[0].counter);
+}
+
 static uint64_t working_set(size_t wanted, const char *name)
 {
     static const struct wanted_counter list[] = {
         {230, 180},
         {230, 172}
     };
-    wanted_here = (struct wanted_list){wanted ? list : NULL, wanted};
-    struct answer answer = run_query(u"230");
-    wanted_here = (struct wanted_list){0};
-    return value_of(&answer, 230, name, 180);
+    return value_alone(name, list, wanted);
 }
 
 /* The working set is read from the file status, together with other sizes. If it is requested
@@ -182,6 +188,55 @@ static void the_working_set_alone_is_read_from_statm(void **state)
     assert_int_equal(working_set(1, "ordinary"), 350 * page);
     assert_int_equal(working_set(1, "zombie"), 0);
     assert_int_equal(working_set(1, "many"), 1200 * kib);
+    tree_drop("proc/100/statm");
+}
+
+static uint64_t private_size(DWORD counter, const char *name)
+{
+    const struct wanted_counter list[] = {
+        {230, counter},
+        {230, 784    }
+    };
+    return value_alone(name, list, 2);
+}
+
+/* The private sizes, too, are read from statm if they are requested alone; Private Bytes only where
+ * nothing can be in a paging file. */
+static void private_sizes_alone_are_read_from_statm(void **state)
+{
+    (void)state;
+    enum { PRIVATE_BYTES = 186, PRIVATE_SET = 1478 };
+    static const char *const not_sure[][2] = {
+        {"SwapTotal: 4 kB\n", "pswpin 0\npswpout 0\nzswpout 0\n"},
+        {"SwapTotal: 0 kB\n", "pswpin 0\npswpout 1\nzswpout 0\n"},
+        {"SwapTotal: 0 kB\n", "pswpin 0\npswpout 0\nzswpout 1\n"},
+        {"SwapTotal: 0 kB\n", "pswpin 0\n"                      },
+        {"MemTotal: 9 kB\n",  "pswpin 0\npswpout 0\n"           },
+    };
+    static const struct wanted_counter with_peak[] = {
+        {230, 186},
+        {230, 172}
+    };
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), kib = 1024;
+    tree_write("proc/100/statm", "2000 350 80 10 0 100 0\n");
+    assert_int_equal(private_size(PRIVATE_SET, "ordinary"), (350 - 80) * page);
+    assert_int_equal(private_size(PRIVATE_SET, "zombie"), 0);
+    assert_int_equal(private_size(PRIVATE_SET, "many"), 700 * kib);
+    for (size_t i = 0; i < sizeof not_sure / sizeof *not_sure; i++) {
+        tree_write("proc/meminfo", not_sure[i][0]);
+        tree_write("proc/vmstat", not_sure[i][1]);
+        assert_int_equal(private_size(PRIVATE_BYTES, "ordinary"), 760 * kib);
+    }
+    tree_write("proc/meminfo", "SwapTotal: 0 kB\n");
+    for (int zswap = 0; zswap < 2; zswap++) {
+        tree_write("proc/vmstat", zswap ? "pswpout 0\nzswpout 0\n" : "pswpin 7\npswpout 0\n");
+        assert_int_equal(private_size(PRIVATE_BYTES, "ordinary"), (350 - 80) * page);
+        assert_int_equal(private_size(PRIVATE_BYTES, "zombie"), 0);
+        assert_int_equal(private_size(PRIVATE_BYTES, "many"), 700 * kib); /* it has no statm */
+        assert_int_equal(value_alone("ordinary", with_peak, 2), 760 * kib);
+    }
+    tree_drop("proc/meminfo");
+    tree_drop("proc/vmstat");
     tree_drop("proc/100/statm");
 }
 
@@ -362,10 +417,12 @@ static void f_b2_many_processes_that_come_and_go(void **state)
 enum { DETAILS = 102000, USER = 102002, STATE = 102004, GROUP = 102006, UNIT = 102008 };
 enum { COMMAND = 102010 };
 
+static const uint16_t *details_query = u"102000";
+
 static const char *text_of(const char *name, DWORD index)
 {
     static char text[4096];
-    struct answer answer = run_query(u"102000");
+    struct answer answer = run_query(details_query);
     opl_object_view object;
     opl_instance_view instance;
     opl_counter_view counter = {0};
@@ -545,6 +602,26 @@ static void details_of_processes_that_come_and_go(void **state)
         }
     }
     drop_from(FIRST, FIRST + MANY);
+}
+
+/* If Process V2 is requested, too, both are made from one reading of the files. */
+static void details_are_the_same_beside_process_v2(void **state)
+{
+    enum { V2 = 101900, FIRST = 840, MANY = 3 };
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        write_details(FIRST + i, "same", 'S', 2200, 28, "same", 4);
+    struct answer answer = run_query(u"101900 102000");
+    assert_int_equal(value_of(&answer, V2, "same:841", 784), 841);
+    assert_int_equal(value_of(&answer, DETAILS, "same:841", 784), 841);
+    assert_int_equal(value_of(&answer, DETAILS, "same:841", 684),
+                     value_of(&answer, V2, "same:841", 684));
+    details_query = u"101900 102000";
+    details_are_those_of_the_files(state);
+    details_of_processes_that_come_and_go(state);
+    details_query = u"102000";
+    drop_from(FIRST, FIRST + MANY);
+    drop_from(800, 800);
 }
 
 static void c18_c111_threads_bring_their_processes(void **state)
@@ -751,6 +828,7 @@ int main(void)
         cmocka_unit_test(odd_names_are_right),
         cmocka_unit_test(values_are_those_of_the_files),
         cmocka_unit_test(the_working_set_alone_is_read_from_statm),
+        cmocka_unit_test(private_sizes_alone_are_read_from_statm),
         cmocka_unit_test(idle_and_total),
         cmocka_unit_test(zombies_have_no_memory_but_a_name),
         cmocka_unit_test(a_process_without_threads_has_ended),
@@ -762,6 +840,7 @@ int main(void)
         cmocka_unit_test(long_texts_end_with_an_ellipsis),
         cmocka_unit_test(details_are_kept_for_ten_seconds),
         cmocka_unit_test(details_of_processes_that_come_and_go),
+        cmocka_unit_test(details_are_the_same_beside_process_v2),
         cmocka_unit_test(c18_c111_threads_bring_their_processes),
         cmocka_unit_test(threads_have_their_values),
         cmocka_unit_test(priorities_and_states),

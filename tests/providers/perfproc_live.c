@@ -486,6 +486,24 @@ static void names_of_process_v2_have_numbers(void **state)
     assert_true(own);
 }
 
+/* Process Details needs the same file of each process as Process V2: as long as its texts are kept,
+ * querying both opens no more than querying Process V2. */
+static void details_beside_process_v2_open_nothing_more(void **state)
+{
+    unsigned alone = 0, both = 0;
+    (void)state;
+    for (int i = 0; i < 20 && (!both || both > alone); i++) { /* other processes start and end */
+        run_query(u"101900 102000");
+        opens = 0;
+        run_query(u"101900");
+        alone = opens;
+        opens = 0;
+        run_query(u"101900 102000");
+        both = opens;
+    }
+    assert_in_range(both, 1, alone);
+}
+
 static void odd_name(void)
 {
     prctl(PR_SET_NAME, "a) R 1 (\n\xff");
@@ -700,6 +718,7 @@ int main(int count, char **words)
         cmocka_unit_test(opened_files_are_handles),
         cmocka_unit_test(texts_of_this_process),
         cmocka_unit_test(names_of_process_v2_have_numbers),
+        cmocka_unit_test(details_beside_process_v2_open_nothing_more),
         cmocka_unit_test(odd_names_of_living_processes),
         cmocka_unit_test(zombies_are_there),
         cmocka_unit_test(c31_own_threads_are_there),

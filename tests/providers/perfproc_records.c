@@ -15,6 +15,7 @@
 
 enum { MOST = 6000, FIELDS = 32, MOST_WORKERS = 1000, TICK = 100000 };
 enum { PROCESSES = 230, THREADS = 232, PROCESS_V2 = 101900, PROCESS_IO = 101800 };
+enum { PROCESS_DETAILS = 102000 };
 enum { ID = 784, THREAD_ID = 804, CREATION = 684, STATE = 46 };
 enum { PROCESSOR_TIME = 6, USER_TIME = 142, SYSTEM_TIME = 144, HANDLES = 952 };
 
@@ -474,6 +475,113 @@ static void kernel_threads_are_there(void **state)
     assert_true(equal > 0);
 }
 
+/* ---- Process Details ---- */
+
+struct texts {
+    uint64_t id, creation;
+    char name[80], all[5][300];
+};
+static struct texts from_proc[MOST], from_records[MOST];
+
+static size_t take_texts(DWORD setting, struct texts *list)
+{
+    use_records(setting);
+    struct answer answer = run_query(u"101900 102000");
+    size_t count = 0;
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    assert_true(answer_object(&answer, PROCESS_DETAILS, &object));
+    while (opl_object_next_instance(&answer.block, &object, &instance)) {
+        opl_counter_view counter = {0};
+        struct texts *texts = &list[count++];
+        size_t text = 0;
+        assert_true(count < MOST);
+        opl_instance_name(&answer.block, &object, &instance, texts->name, sizeof texts->name);
+        while (opl_object_next_counter(&answer.block, &object, &counter))
+            if (counter.definition.CounterNameTitleIndex == ID)
+                opl_counter_number(&answer.block, &instance, &counter, &texts->id);
+            else if (counter.definition.CounterNameTitleIndex == CREATION)
+                opl_counter_number(&answer.block, &instance, &counter, &texts->creation);
+            else
+                opl_counter_text(&answer.block, &object, &instance, &counter, texts->all[text++],
+                                 sizeof texts->all[0]);
+        assert_int_equal(text, 5);
+    }
+    return count;
+}
+
+static const struct texts *texts_of(const struct texts *list, size_t count, uint64_t id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].id == id)
+            return &list[i];
+    fail_msg("no process %u", (unsigned)id);
+    return NULL;
+}
+
+/* Texts from records are those from files, for workers that are stopped and for their zombies, and
+ * no file is opened for them as long as they are kept. */
+static void details_are_as_proc_says(void **state)
+{
+    (void)state;
+    workers_start();
+    size_t proc_count = take_texts(0, from_proc), count = take_texts(1, from_records);
+    unsigned zombies = 0, compared = 0;
+    for (size_t i = 0; i < proc_count; i++) {
+        bool zombie = strcmp(from_proc[i].all[1], "ended") == 0;
+        if (!is_worker(from_proc[i].id) && !zombie)
+            continue;
+        const struct texts *record = texts_of(from_records, count, from_proc[i].id);
+        assert_memory_equal(record, &from_proc[i], sizeof *record);
+        assert_string_equal(record->all[1], zombie ? "ended" : "stopped");
+        zombies += zombie;
+        compared++;
+    }
+    assert_true(compared - zombies == (unsigned)worker_count);
+    assert_true(zombies >= (unsigned)worker_count / 10);
+    for (size_t i = 1; i < count; i++)
+        assert_true(from_records[i - 1].id < from_records[i].id);
+    unsigned before_query = opens;
+    take_texts(1, from_records);
+    assert_true(opens - before_query < 20);
+    workers_end();
+}
+
+/* The texts are read again as soon as a process has executed another program, even one of the same
+ * name. */
+static void details_notice_another_program(void **state)
+{
+    (void)state;
+    int ends[2], more[2];
+    char byte;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pipe(more), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(ends[0], STDIN_FILENO);
+        dup2(more[1], STDOUT_FILENO);
+        execl("/bin/sh", "sh", "-c", "echo; read x; exec sh -c 'echo; read x' two", "one", NULL);
+        _exit(127);
+    }
+    assert_int_equal(read(more[0], &byte, 1), 1);
+    size_t count = take_texts(1, from_records);
+    const struct texts *texts = texts_of(from_records, count, (uint64_t)pid);
+    assert_non_null(strstr(texts->all[4], " one"));
+    assert_string_equal(texts->all[1], "sleeping");
+    assert_int_equal(write(ends[1], "\n", 1), 1);
+    assert_int_equal(read(more[0], &byte, 1), 1);
+    count = take_texts(1, from_records);
+    texts = texts_of(from_records, count, (uint64_t)pid);
+    assert_non_null(strstr(texts->all[4], " two"));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(more[i]);
+    }
+}
+
 static void times_are_finer_than_ticks(void **state)
 {
     (void)state;
@@ -819,6 +927,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_have_their_processes_and_ordinals),
         cmocka_unit_test(descriptors_beyond_1024_count),
         cmocka_unit_test(kernel_threads_are_there),
+        cmocka_unit_test(details_are_as_proc_says),
+        cmocka_unit_test(details_notice_another_program),
         cmocka_unit_test(times_are_finer_than_ticks),
         cmocka_unit_test(a_steady_query_opens_what_is_pinned),
         cmocka_unit_test(ten_thousand_short_lives),

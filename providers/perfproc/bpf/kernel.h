@@ -113,6 +113,7 @@ struct task_struct {
     unsigned long nvcsw, nivcsw;
     uint64_t start_boottime;
     unsigned long min_flt, maj_flt;
+    uint64_t self_exec_id;
     char comm[16];
     struct files_struct *files;
     struct signal_struct *signal;

@@ -525,6 +525,7 @@ static __always_inline void write_process(struct seq_file *seq, struct task_stru
     out->shown_user = task->signal->prev_cputime.utime;
     out->shown_system = task->signal->prev_cputime.stime;
     out->parent = process_of(task->real_parent, own);
+    out->program = (uint32_t)task->self_exec_id;
     if (!out->threads || !task->thread_pid) /* the process ended meanwhile */
         return;
     fill_head(&entry.task, task, own, flags);
