@@ -370,6 +370,46 @@ static void wraps_are_carried_on(void **state)
     assert_zero("new", "2");
 }
 
+/* Machines with the same titles use one walk. */
+static void machines_are_carried_on_alone(void **state)
+{
+    struct carry *first = carry_new(), *second = carry_new();
+    (void)state;
+    assert_true(first && second);
+    walk_use(walk, first);
+    one_process("a", 5, 100, 4294967290);
+    walk_use(walk, second);
+    one_process("a", 5, 100, 4);
+    assert_zero("a", "4");
+    walk_use(walk, first);
+    one_process("a", 5, 100, 4);
+    assert_zero("a", "4294967300");
+    carry_free(first);
+    carry_free(second);
+}
+
+static void another_type_keeps_the_name(void **state)
+{
+    static const uint32_t types[] = {PERF_COUNTER_RAWCOUNT, PERF_COUNTER_RAWCOUNT_HEX};
+    (void)state;
+    for (size_t i = 0; i < COUNT(types); i++) {
+        const opl_build_counter counters[] = {
+            {.name_index = FIRST + 4, .type = types[i],              .level = 100},
+            {.name_index = FIRST + 6, .type = PERF_COUNTER_RAWCOUNT, .level = 100},
+        };
+        const opl_build_object_info info = {.name_index = OBJECT};
+        opl_build build = start();
+        opl_build_object(&build, &info, counters, 2);
+        opl_build_instance(&build, "a");
+        opl_build_dword(&build, 0, 1);
+        opl_build_dword(&build, 1, 2);
+        clear(FORMAT_TEXT);
+        assert_int_equal(finish(&build, 100), WALK_GOOD);
+        assert_sample("perf_my_object_two_per_seconds{name=\"a\"}", "1");
+        assert_sample("perf_my_object_two_per_seconds_3006{name=\"a\"}", "2");
+    }
+}
+
 static void many_counters_are_carried_on(void **state)
 {
     struct carry *carry = carry_new();
@@ -608,6 +648,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_type_gives_pdhs_value, begin, end),
         cmocka_unit_test(other_types_are_not_exposed),
         cmocka_unit_test_setup_teardown(wraps_are_carried_on, begin, end),
+        cmocka_unit_test_setup_teardown(machines_are_carried_on_alone, begin, end),
+        cmocka_unit_test_setup_teardown(another_type_keeps_the_name, begin, end),
         cmocka_unit_test(many_counters_are_carried_on),
         cmocka_unit_test(the_forgotten_begin_anew),
         cmocka_unit_test_setup_teardown(names_are_escaped_numbered_and_summed_by_queries, begin,

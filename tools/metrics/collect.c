@@ -50,6 +50,7 @@ struct metrics {
     double titled, looked, measured; /* when this was last done; 0: never */
     /* the registry's time when titles were read, or the other machine's Last Counter */
     FILETIME written;
+    int64_t ticks; /* the clock of the last block */
 };
 
 /* Objects that have an instance for each process or thread: too many series for every machine. */
@@ -514,6 +515,18 @@ static void collect_groups(struct metrics *metrics, struct object *object, size_
         groups_emit(groups, sink);
 }
 
+/* Another machine that was restarted begins its counters anew: that is no wrap. */
+static void notice_restart(struct metrics *metrics)
+{
+    int64_t ticks = metrics->snapshot.block.header.PerfTime.QuadPart;
+    struct carry *fresh = ticks < metrics->ticks ? carry_new() : NULL;
+    if (fresh) {
+        carry_free(metrics->carry);
+        metrics->carry = fresh;
+    }
+    metrics->ticks = ticks;
+}
+
 /* Gives the requested objects of the block to the sink. */
 static void walk_objects(struct metrics *metrics, struct metric_sink *sink)
 {
@@ -546,6 +559,7 @@ static LSTATUS collect(struct metrics *metrics, struct metric_sink *sink)
     if (!status && !snapshot_begin(&metrics->snapshot))
         status = ERROR_INVALID_DATA;
     if (!status) {
+        notice_restart(metrics);
         emit_times(metrics, sink);
         walk_objects(metrics, sink);
         emit_objects(metrics, sink);
