@@ -114,6 +114,8 @@ static struct object *add_object(struct metrics *metrics, uint32_t index, const 
 
 static struct object *add_index(struct metrics *metrics, uint32_t index)
 {
+    if (index == PROCESS_GROUPS)
+        return NULL; /* a block has it only if it lies */
     return add_object(metrics, index, names_english(&metrics->titles->names, index));
 }
 
