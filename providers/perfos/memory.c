@@ -48,7 +48,7 @@ static const opl_counter counters[] = {
      .help = "Kernel memory that can be taken back when memory is short, such as the caches of file names and of inodes. Linux does not write kernel memory to "
              "swap."},
     {58, 59, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OPL_KEY(&perfos_meminfo, "SUnreclaim", OPL_KIB), .name = "Pool Nonpaged Bytes",
-     .help = "Kernel memory for small things that cannot be taken back while it is in use."},
+     .help = "Kernel memory for small objects (slabs) that cannot be taken back while it is in use."},
     {818, 819, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OPL_KEY(&perfos_meminfo, "Active(file) + SReclaimable", OPL_KIB),
      .name = "Cache Bytes",
      .help = "System Cache Resident Bytes and Pool Paged Resident Bytes together. Cached files that were not used for a while are in Standby Cache "

@@ -250,7 +250,7 @@ const struct event_message event_messages[] = {
      "the command {Command} of {Service} failed: {Reason}",
      "run it as the same user, without a shell and with the environment that logman(1) describes"},
     {"PLA", 4103, EVENT_WARNING, "Service Path Reason", "{Path} of {Service} stays uncompressed: {Reason}",
-     "the next file of the set that is closed, and its next start, try again"},
+     "it is tried again when the set closes its next file, and when it starts"},
   /* clang-format on */
 };
 const size_t event_message_count = COUNT(event_messages);
