@@ -314,7 +314,7 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     object->listing.object = object;
     if (count > OBJECT_MAX_ROWS)
         return refuse(is, "all rows",
-                      "an object must have at most 256 counters, with base counters");
+                      "an object must have at most 256 counters, base counters included");
     if (is->instances && !is->lines.source && !is->list && !is->listed_with)
         return refuse(is, "its instances",
                       "nothing lists its instances: lines, list or listed_with is missing");

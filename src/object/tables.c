@@ -97,7 +97,7 @@ static LSTATUS copy_object(opl_object *to, const opl_object *from, size_t size,
         return refuse_unknown(ret, to->name, "the object itself");
     if (to->counter_count > OBJECT_MAX_ROWS)
         return refuse(ret, to->name, "all rows",
-                      "an object must have at most 256 counters, with base counters");
+                      "an object must have at most 256 counters, base counters included");
     if (to->counter_count && !to->counters)
         return refuse(ret, to->name, "all rows", "the array is NULL");
     return ERROR_SUCCESS;

@@ -210,8 +210,8 @@ export class Recording extends Live {
         this.changed();
     }
 
-    /** Reads the lists of one capture. Those for charts are read with lines; the others without, and
-     * of the first capture only. */
+    /** Reads the lists of one capture: those for charts with their values over time; the others
+     * without these, and of the first capture only. */
     private async loadOne(capture: Capture, lists: string[], asked: string): Promise<void> {
         const shift = this.captures[0].first - capture.first;
         for (const chart of [true, false]) {
