@@ -2,8 +2,8 @@
 /*
  * Recorded values of counters, from the captures of the set "base". A separate thread reads them,
  * so that nothing else waits. It first reads a few samples of the whole time, which is fast because
- * counters are cumulative, then all samples. It answers one request after the other; an answer is a
- * stream.
+ * counters are cumulative, then all samples; of a long time, each processor reads a part. It answers
+ * one request after the other; an answer is a stream.
  */
 #include "serve.h"
 
@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,13 @@ enum {
     SERIES_MOST = 256, /* of a path */
     EVENTS_MOST = 200,
     PIECE = 64 << 10,
+    PARTS_MOST = 4,
     LATER_SECONDS = 60 /* the set stays open for this time after the last request */
 };
 #define SET "base"
 /* For a shorter time than this, all samples are sent; for a longer one, averages of groups
  * (buckets). */
-enum { ALL_SECONDS = 3700 };
+enum { ALL_SECONDS = 3700, PARTS_SECONDS = 86400 /* a longer time is read in parts */ };
 static const int64_t SECOND = 10000000, MILLISECOND = 10000;
 static const int64_t EPOCH = 11644473600000; /* ms from 1601 to 1970 */
 
@@ -59,7 +61,7 @@ struct past {
     bool stop, prepare; /* prepare: a page was opened, so the set may be needed soon */
     int ready;          /* an eventfd, readable when there are events or a request is done */
     bool waits;         /* some viewer must read before more can be written to its stream */
-    opl_history *history;
+    opl_history *histories[PARTS_MOST]; /* the set, opened for each part; only the first always */
 };
 
 /* ---- buckets ---- */
@@ -72,9 +74,15 @@ struct line {
     char *name;
     struct bucket *buckets;
 };
+/* What is collected of the time of a query, or of a part of that time. */
 struct collected {
     struct past_query *query;
-    int64_t step;
+    opl_history **history; /* NULL there: not open yet */
+    const char *path;
+    int64_t from, to, step;
+    size_t buckets;
+    pthread_t thread;
+    bool good;
     bool few;       /* only a few of the samples are read */
     int64_t usual;  /* the shortest time between two samples; 0: not known yet */
     int64_t *times; /* time of the newest sample in each bucket; 0: the bucket has none */
@@ -96,7 +104,7 @@ static struct line *line_of(struct collected *collected, const char *name)
     }
     if (collected->count == SERIES_MOST)
         return NULL;
-    struct line line = {strdup(name), calloc(collected->query->buckets, sizeof *line.buckets)};
+    struct line line = {strdup(name), calloc(collected->buckets, sizeof *line.buckets)};
     if (!line.name || !line.buckets) {
         free(line.name);
         free(line.buckets);
@@ -127,11 +135,11 @@ static void add_value(struct bucket *bucket, double value)
 static bool collect(void *context, const char *instance, int64_t before, int64_t time, double value)
 {
     struct collected *collected = context;
-    size_t at = (size_t)((time - collected->query->from) / collected->step);
+    size_t at = (size_t)((time - collected->from) / collected->step);
     const struct line *line = line_of(collected, instance);
     int64_t between = before ? time - before : 0;
-    if (at >= collected->query->buckets)
-        at = collected->query->buckets - 1;
+    if (at >= collected->buckets)
+        at = collected->buckets - 1;
     if (time > collected->times[at])
         collected->times[at] = time;
     if (between > 0 && (!collected->usual || between < collected->usual))
@@ -172,7 +180,7 @@ static void write_figures(struct json *json, const char *key, const struct colle
 {
     int64_t before = 0;
     json_open(json, key, '[');
-    for (size_t i = 0; i < collected->query->buckets; i++) {
+    for (size_t i = 0; i < collected->buckets; i++) {
         if (!collected->times[i])
             continue;
         if (is_gap(collected, before, collected->times[i]) && figure == TIME)
@@ -222,35 +230,102 @@ static void close_event(struct past *past, struct past_query *query, struct even
 
 /* ---- the thread ---- */
 
-/* Reads a path's values and adds them as an event. False: the captures have no values of this
- * path. */
-static bool read_path(struct past *past, struct past_query *query, const char *path, bool few)
+static void collected_done(struct collected *collected)
 {
-    struct event_text event;
-    struct collected *collected = calloc(1, sizeof *collected);
-    if (collected)
-        collected->times = calloc(query->buckets, sizeof *collected->times);
-    bool good = collected && collected->times;
-    if (good) {
-        collected->query = query;
-        collected->few = few;
-        collected->step = (query->to - query->from) / (int64_t)query->buckets;
-        good = !opl_history_read(past->history, path, query->from, query->to,
-                                 few ? collected->step : 0, collect, collected);
-    }
-    if (good && !query->gone && event_begin(&event, few ? "means" : "bands")) {
-        json_string(&event.json, "path", path);
-        write_collected(&event.json, collected);
-        close_event(past, query, &event);
-    }
-    for (size_t i = 0; collected && i < collected->count; i++) {
+    for (size_t i = 0; i < collected->count; i++) {
         free(collected->lines[i].name);
         free(collected->lines[i].buckets);
     }
-    if (collected)
-        free(collected->times);
-    free(collected);
-    return good;
+    free(collected->times);
+}
+
+static void *read_part(void *context)
+{
+    struct collected *part = context;
+    if (!*part->history)
+        *part->history = opl_history_open(SET);
+    part->times = calloc(part->buckets, sizeof *part->times);
+    part->good = part->times && *part->history &&
+                 !opl_history_read(*part->history, part->path, part->from, part->to,
+                                   part->few ? part->step : 0, collect, part);
+    return NULL;
+}
+
+/* Adds a part to the first one, which has space for the buckets of all parts. */
+static void add_part(struct collected *whole, const struct collected *part)
+{
+    size_t first = (size_t)((part->from - whole->from) / whole->step);
+    memcpy(whole->times + first, part->times, part->buckets * sizeof *part->times);
+    for (size_t i = 0; i < part->count; i++) {
+        const struct line *line = line_of(whole, part->lines[i].name);
+        if (line)
+            memcpy(line->buckets + first, part->lines[i].buckets,
+                   part->buckets * sizeof *line->buckets);
+        whole->more |= !line;
+    }
+    whole->more |= part->more;
+    if (part->usual && (!whole->usual || part->usual < whole->usual))
+        whole->usual = part->usual;
+}
+
+/* Returns the number of parts in which all samples of the query are read: one for each processor
+ * that this process may use. */
+static size_t count_parts(const struct past_query *query)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (query->to - query->from <= PARTS_SECONDS * SECOND)
+        return 1;
+    return count < PARTS_MOST ? (size_t)count : PARTS_MOST;
+}
+
+/* Reads all parts, each in a thread; the first one, or without a thread, here. Then adds them to
+ * the first one. False: the captures have no values of the path. */
+static bool read_parts(struct collected *parts, size_t count)
+{
+    bool started[PARTS_MOST] = {false};
+    for (size_t i = 1; i < count; i++)
+        started[i] = !pthread_create(&parts[i].thread, NULL, read_part, &parts[i]);
+    read_part(&parts[0]);
+    for (size_t i = 1; i < count; i++) {
+        if (started[i])
+            pthread_join(parts[i].thread, NULL);
+        else
+            read_part(&parts[i]);
+        parts[0].good &= parts[i].good;
+    }
+    for (size_t i = 1; i < count && parts[0].good; i++)
+        add_part(&parts[0], &parts[i]);
+    return parts[0].good;
+}
+
+/* Reads a path's values and adds them as an event, unless the captures have none. */
+static void read_path(struct past *past, struct past_query *query, const char *path, bool few)
+{
+    struct event_text event;
+    size_t count = few ? 1 : count_parts(query), all = query->buckets;
+    struct collected *parts = calloc(count, sizeof *parts);
+    int64_t step = (query->to - query->from) / (int64_t)all;
+    for (size_t i = 0; parts && i < count; i++)
+        parts[i] = (struct collected){
+            .query = query,
+            .history = &past->histories[i],
+            .path = path,
+            .few = few,
+            .step = step,
+            .from = query->from + step * (int64_t)(all * i / count),
+            .to = i + 1 < count ? query->from + step * (int64_t)(all * (i + 1) / count) - 1
+                                : query->to,
+            .buckets = i ? all * (i + 1) / count - all * i / count : all};
+    bool good = parts && read_parts(parts, count);
+    if (good && !query->gone && event_begin(&event, few ? "means" : "bands")) {
+        json_string(&event.json, "path", path);
+        write_collected(&event.json, parts);
+        close_event(past, query, &event);
+    }
+    for (size_t i = 0; parts && i < count; i++)
+        collected_done(&parts[i]);
+    free(parts);
 }
 
 static void read_paths(struct past *past, struct past_query *query, bool few)
@@ -299,13 +374,40 @@ static void add_marks(struct past *past, struct past_query *query)
     event_log_done(&log);
 }
 
-/* Opens the set, unless it is open already and has no new files. NULL: the set has no captures. */
-static opl_history *open_set(struct past *past)
+static void close_set(struct past *past)
 {
-    if (past->history && opl_history_is_current(past->history))
-        return past->history;
-    opl_history_close(past->history);
-    return past->history = opl_history_open(SET);
+    for (size_t i = 0; i < PARTS_MOST; i++) {
+        opl_history_close(past->histories[i]);
+        past->histories[i] = NULL;
+    }
+}
+
+/* Opens the set, unless it is open already and has no new files. False: the set has no captures. */
+static bool open_set(struct past *past)
+{
+    if (past->histories[0] && opl_history_is_current(past->histories[0]))
+        return true;
+    close_set(past);
+    past->histories[0] = opl_history_open(SET);
+    return past->histories[0];
+}
+
+/* Writes what could not be read of the query's parts. */
+static void write_lost(struct json *json, const struct past *past, size_t parts)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const char *before = "";
+    for (size_t i = 0; out && i < parts && past->histories[i]; i++) {
+        const char *lost = opl_history_lost(past->histories[i]);
+        if (strcmp(lost, before) != 0)
+            fprintf(out, "%s%s", *before ? "\n" : "", lost);
+        before = lost;
+    }
+    bool good = out && fclose(out) == 0;
+    json_string(json, "lost", good ? text : "");
+    free(text);
 }
 
 static void answer(struct past *past, struct past_query *query)
@@ -322,7 +424,7 @@ static void answer(struct past *past, struct past_query *query)
         add_marks(past, query);
     if (event_begin(&event, "end")) {
         json_string(&event.json, "why", why);
-        json_string(&event.json, "lost", open ? opl_history_lost(past->history) : "");
+        write_lost(&event.json, past, count_parts(query));
         close_event(past, query, &event);
     }
     free(why);
@@ -341,12 +443,11 @@ static struct past_query *wait_for_query(struct past *past)
             ;
         if (query || past->prepare)
             break;
-        int error = past->history ? pthread_cond_timedwait(&past->changed, &past->mutex, &until)
-                                  : pthread_cond_wait(&past->changed, &past->mutex);
-        if (error) {
-            opl_history_close(past->history);
-            past->history = NULL;
-        }
+        int error = past->histories[0]
+                        ? pthread_cond_timedwait(&past->changed, &past->mutex, &until)
+                        : pthread_cond_wait(&past->changed, &past->mutex);
+        if (error)
+            close_set(past);
     }
     if (query)
         query->taken = true;
@@ -372,7 +473,7 @@ static void *run(void *context)
         eventfd_write(past->ready, 1);
     }
     pthread_mutex_unlock(&past->mutex);
-    opl_history_close(past->history);
+    close_set(past);
     return NULL;
 }
 
