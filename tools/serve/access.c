@@ -207,9 +207,12 @@ bool access_session(struct access *access, const struct request *request,
     return true;
 }
 
-bool access_valid(struct access *access, const struct request *request)
+bool access_user(struct access *access, const struct request *request, uid_t *ret)
 {
-    return find(access->sessions, SESSIONS_MOST, bearer(request)) != NULL;
+    const struct secret *session = find(access->sessions, SESSIONS_MOST, bearer(request));
+    if (session)
+        *ret = session->user;
+    return session;
 }
 
 /* ---- requests ---- */
@@ -269,6 +272,7 @@ enum http_status access_check(struct access *access, const struct request *reque
                               const char **ret_why)
 {
     const char *host = request_host(request);
+    uid_t user;
     bool api = !strncmp(request->path, "/api/", 5);
     if (!host || !is_host(access, host)) {
         *ret_why = "This host name is not allowed. For a reverse proxy, start perfmon serve "
@@ -291,7 +295,7 @@ enum http_status access_check(struct access *access, const struct request *reque
             "This link was used already or is too old: run \"perfmon open\" for a new one.\n";
         return HTTP_NO_SECRET;
     }
-    if (api && !link && !session && !access_valid(access, request)) {
+    if (api && !link && !session && !access_user(access, request, &user)) {
         *ret_why = "There is no valid session: run \"perfmon open\" for a new link.\n";
         return HTTP_NO_SECRET;
     }

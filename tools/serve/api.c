@@ -362,11 +362,13 @@ void api_answer(struct server *server, const struct request *request, struct rep
         {"POST",   "/api/capture/blg",      answer_reading  },
     };
     bool known = false;
+    const char *method = strcmp(request->method, "HEAD") != 0 ? request->method : "GET";
+    access_user(server->access, request, &reply->user);
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (strcmp(routes[i].path, request->path) != 0)
             continue;
         known = true;
-        if (!strcmp(routes[i].method, request->method)) {
+        if (!strcmp(routes[i].method, method)) {
             if (api_machine(server, request))
                 routes[i].answer(server, request, reply);
             else
@@ -374,7 +376,7 @@ void api_answer(struct server *server, const struct request *request, struct rep
             return;
         }
     }
-    if (!strcmp(request->method, "GET") && answer_file(request, reply))
+    if (!strcmp(method, "GET") && answer_file(request, reply))
         return;
     if (known)
         fail(reply, HTTP_METHOD, "This address does not accept this method.\n");

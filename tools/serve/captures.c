@@ -21,7 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* IDLE_SECONDS: a capture that no request has read for this time may be dropped for a new one */
+/* JOB_SECONDS: the message below names this time. IDLE_SECONDS: a capture that no request has read
+ * for this time may be dropped for a new one */
 enum { FILES_MOST = 16, JOBS_MOST = 4, JOB_SECONDS = 30, IDLE_SECONDS = 3600 };
 
 struct capture {
@@ -275,8 +276,7 @@ static void write_problem(const struct job *job, FILE *out)
 {
     char text[4096] = "";
     if (job->overdue)
-        fprintf(out, "Reading this capture takes longer than %d seconds, so it was ended.\n",
-                JOB_SECONDS);
+        fputs("Reading this capture takes longer than 30 seconds, so it was ended.\n", out);
     else if (WIFSIGNALED(job->state))
         fputs("Reading this capture needs more time or memory than is allowed, or damage in the "
               "capture ended the reading process; \"relog FILE\" may say more.\n",

@@ -23,7 +23,8 @@ enum {
     REQUEST_SECONDS = 20,
     /* and if its viewer takes nothing of a stream or a file for this time */
     SLOW_SECONDS = 300,
-    UPLOADS_MOST = 4 /* at once */
+    UPLOADS_MOST = 4, /* at once */
+    USER_LEAST = 8    /* streams, jobs and files that a user may have, if there are few places */
 };
 
 struct stream {
@@ -42,6 +43,7 @@ struct peer {
     /* when the last request was complete; before the first one, when the connection was opened */
     time_t complete;
     bool lasts; /* has a stream, waits for a job, sends or gets a file: only with a session */
+    uid_t user; /* of that session */
     bool closing;
 };
 
@@ -276,12 +278,38 @@ static struct MHD_Response *response_of(const struct reply *reply, char *text, s
     return response;
 }
 
+/* True if the user has a quarter of all places already, so that others find one. */
+static bool has_enough(const struct http *http, const struct peer *peer, uid_t user)
+{
+    size_t count = 0;
+    if (user == NO_SESSION)
+        return false;
+    for (const struct peer *other = http->peers; other; other = other->next)
+        count += other != peer && other->lasts && !other->closing && other->user == user;
+    return count >= (http->most < 4 * USER_LEAST ? USER_LEAST : http->most / 4);
+}
+
+/* Gives up a stream, a job or a file that was to be the answer. */
+static enum MHD_Result refuse_user(struct http *http, struct MHD_Connection *connection,
+                                   const struct reply *reply)
+{
+    if (reply->viewer)
+        http->calls.end(http->calls.context, reply->viewer);
+    if (reply->job)
+        http->calls.forget(reply->job);
+    if (reply->file >= 0)
+        close(reply->file);
+    return refuse(connection, HTTP_BUSY,
+                  "You have a quarter of the server's connections: close some tabs.\n");
+}
+
 static enum MHD_Result answer(struct http *http, struct MHD_Connection *connection,
                               struct request *request)
 {
     char *text = NULL;
     size_t size = 0;
-    struct reply reply = {.status = HTTP_GOOD, .out = open_memstream(&text, &size), .file = -1};
+    struct reply reply = {
+        .status = HTTP_GOOD, .out = open_memstream(&text, &size), .file = -1, .user = NO_SESSION};
     if (!reply.out)
         return MHD_NO;
     http->calls.answer(http->calls.context, request, &reply);
@@ -291,8 +319,14 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
     if (peer) {
         peer->complete = seconds_now();
         peer->lasts = reply.viewer || reply.job || reply.file >= 0;
+        peer->user = reply.user;
         MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
                                   (unsigned)(peer->lasts ? SLOW_SECONDS : REQUEST_SECONDS));
+    }
+    if (peer && peer->lasts && has_enough(http, peer, reply.user)) {
+        peer->lasts = false;
+        free(text);
+        return refuse_user(http, connection, &reply);
     }
     if (reply.job) { /* an answer that waits for a job has written nothing to `out` */
         free(text);

@@ -19,9 +19,11 @@
 
 enum { QUEUE = 64, FIRST_PASSED = 3 /* descriptor of the first socket from systemd */ };
 
-static bool complain(const char *what)
+/* `free`: how to choose another address if another program uses this one */
+static bool complain(const char *what, const char *free)
 {
-    fprintf(stderr, "openperflib-serve: %s: %s\n", text_seen(what), strerror(errno));
+    fprintf(stderr, "openperflib-serve: %s: %s%s\n", text_seen(what), strerror(errno),
+            errno == EADDRINUSE ? free : "");
     return false;
 }
 
@@ -45,20 +47,21 @@ static bool take_port(struct listeners *list, int fd)
 
 static bool listen_port(struct listeners *list, int64_t port)
 {
+    static const char free[] = "; choose another port by --port N, or any free one by --port 0";
     char what[64];
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int yes = 1;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    snprintf(what, sizeof what, "127.0.0.1, port %lld (--port)", (long long)port);
+    snprintf(what, sizeof what, "127.0.0.1, port %lld", (long long)port);
     if (fd < 0)
-        return complain(what);
+        return complain(what, free);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, QUEUE) == 0 &&
         take_port(list, fd))
         return true;
-    complain(what);
+    complain(what, free);
     close(fd);
     return false;
 }
@@ -77,10 +80,11 @@ static void remove_stale(const struct sockaddr_un *address)
 
 static bool listen_path(struct listeners *list, const char *path, gid_t group)
 {
+    static const char free[] = "; another server uses this socket: choose one by --socket PATH";
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         errno = ENAMETOOLONG;
-        return complain(path);
+        return complain(path, free);
     }
     strcpy(address.sun_path, path);
     remove_stale(&address);
@@ -89,10 +93,10 @@ static bool listen_path(struct listeners *list, const char *path, gid_t group)
     bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
     umask(mask);
     if (good && group != (gid_t)-1 && lchown(path, (uid_t)-1, group) != 0)
-        complain(path); /* not fatal: root and this user can use it */
+        complain(path, free); /* not fatal: root and this user can use it */
     if (good && listen(fd, QUEUE) == 0)
         return add(list, fd, true);
-    complain(path);
+    complain(path, free);
     if (fd >= 0)
         close(fd);
     return false;
@@ -196,6 +200,17 @@ static bool take_passed_metrics(struct listeners *list, int count, bool insecure
     return true;
 }
 
+/* Writes the metrics' address; for a socket of all addresses, the one of this machine. */
+static void write_link(struct listeners *list, const struct sockaddr *address, socklen_t size)
+{
+    char host[64] = "";
+    getnameinfo(address, size, host, sizeof host, NULL, 0, NI_NUMERICHOST);
+    bool all = !strcmp(host, "0.0.0.0") || !strcmp(host, "::"), six = strchr(host, ':');
+    snprintf(list->link, sizeof list->link,
+             six && !all ? "http://[%s]:%u/metrics" : "http://%s:%u/metrics",
+             all ? "localhost" : host, list->port);
+}
+
 bool listen_metrics(struct listeners *list, const char *text, bool insecure)
 {
     const int yes = 1;
@@ -218,9 +233,10 @@ bool listen_metrics(struct listeners *list, const char *text, bool insecure)
         getsockname(fd, (struct sockaddr *)&address,
                     &size); /* IPv6 has its port at the same place */
         list->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+        write_link(list, (struct sockaddr *)&address, size);
         add(list, fd, false);
     } else if (allowed) {
-        complain(text);
+        complain(text, "; choose another port, or any free one by port 0");
     } else {
         refuse_others(text);
     }

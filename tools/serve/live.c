@@ -32,6 +32,7 @@ struct watched {
     size_t viewers;
     double unwatched; /* when the last viewer left */
     uint64_t tick;    /* the tick of the sample in `rows` */
+    uint64_t first;   /* the tick of the table's first sample; 0: none */
     char *rows, *columns;
     size_t rows_size, columns_size;
     unsigned version; /* incremented when `columns` changes */
@@ -493,6 +494,7 @@ static void update_texts(const struct live *live, struct watched *watched)
     if (known)
         return;
     watched->tick = table->tick;
+    watched->first = watched->first ? watched->first : table->tick;
     replace(&watched->rows, &watched->rows_size, write_rows, live, watched);
 }
 
@@ -525,7 +527,13 @@ static void write_series(struct json *json, const char *key, const struct histor
     json_close(json, ']');
 }
 
-static void write_history(struct json *json, const struct live *live, const struct table *table)
+static void write_tick(struct json *json, const char *key, const struct live *live, uint64_t tick)
+{
+    json_integer(json, key, javascript_time(model_time(live->model, live->source, tick)));
+}
+
+static void write_history(struct json *json, const struct live *live, const struct watched *watched,
+                          const struct table *table)
 {
     size_t count;
     uint64_t oldest = MODEL_FINE + (uint64_t)MODEL_COARSE * MODEL_COARSE_COUNT;
@@ -536,7 +544,7 @@ static void write_history(struct json *json, const struct live *live, const stru
     const struct history *const *histories = model_histories(live->model, table->id, &count);
     json_open(json, "times", '[');
     for (uint64_t tick = steps.begin; tick < steps.end; tick = next_step(&steps, tick))
-        json_integer(json, NULL, javascript_time(model_time(live->model, live->source, tick)));
+        write_tick(json, NULL, live, tick);
     json_close(json, ']');
     json_open(json, "histories", '[');
     for (size_t i = 0; i < count; i++) {
@@ -548,8 +556,8 @@ static void write_history(struct json *json, const struct live *live, const stru
         json_open(json, "identity", '[');
         write_identity(json, history->identity);
         json_close(json, ']');
-        json_integer(json, "born", (int64_t)history->born);
-        json_integer(json, "seen", (int64_t)history->seen);
+        if (watched->first && history->born > watched->first && history->born >= steps.begin)
+            write_tick(json, "born", live, history->born);
         for (size_t c = 0; c < table->column_count; c++) {
             static const char *const keys[] = {"average", "least", "most"};
             json_open(json, c ? NULL : "columns", c ? '{' : '[');
@@ -662,7 +670,7 @@ static void send_history(struct viewer *viewer, size_t at)
         !event_begin(&event, "history"))
         return;
     json_integer(&event.json, "table", (int64_t)at);
-    write_history(&event.json, live, table);
+    write_history(&event.json, live, viewer->tables[at], table);
     event_send(&event, viewer);
 }
 

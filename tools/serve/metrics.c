@@ -225,7 +225,7 @@ static int serve(struct exporter *exporter, const struct listeners *listeners, i
     }
     if (good) {
         if (!listeners->passed)
-            printf("Serving metrics at port %u, path /metrics\n", listeners->port);
+            printf("Serving metrics at port %u: %s\n", listeners->port, listeners->link);
         fflush(stdout);
         run(https, count, exporter->probes, signals);
     } else {

@@ -2,8 +2,8 @@
 /*
  * Recorded values of counters, from the captures of the set "base". A separate thread reads them,
  * so that nothing else waits. It first reads a few samples of the whole time, which is fast because
- * counters are cumulative, then all samples; of a long time, each processor reads a part. It answers
- * one request after the other; an answer is a stream.
+ * counters are cumulative, then all samples; of a long time, each processor reads a part. It
+ * answers one request after the other; an answer is a stream.
  */
 #include "serve.h"
 
@@ -12,6 +12,7 @@
 #include <openperflib/capture.h>
 #include <openperflib/unstable.h>
 
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -425,6 +426,10 @@ static void answer(struct past *past, struct past_query *query)
     if (event_begin(&event, "end")) {
         json_string(&event.json, "why", why);
         write_lost(&event.json, past, count_parts(query));
+        char folder[PATH_MAX];
+        bool own = false;
+        if (open && opl_captures_folder(SET, folder, sizeof folder, &own) && own)
+            json_string(&event.json, "own", folder);
         close_event(past, query, &event);
     }
     free(why);

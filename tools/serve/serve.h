@@ -82,6 +82,7 @@ struct stream; /* the events that wait to be sent to one viewer */
 /* Adds a text to the stream. False: too many bytes wait for the viewer; nothing was added. */
 bool stream_write(struct stream *stream, const char *text, size_t size);
 void stream_end(struct stream *stream); /* nothing more will be added */
+#define NO_SESSION (uid_t)(-1)
 struct reply {
     enum http_status status;
     const char *type;  /* such as "application/json"; NULL: no content */
@@ -92,6 +93,7 @@ struct reply {
     void (*sent)(void *owner); /* called when `fixed` is no longer needed; NULL: it stays */
     void *owner;
     void *viewer; /* the viewer that gets a stream of events; NULL: no stream */
+    uid_t user;   /* the user whose session it is; NO_SESSION: none */
     /* value of the header ETag; NULL: none, and browsers must not store the content */
     const char *tag;
     /* the request waits until http_resume is called for this job, and is then answered; NULL: it
@@ -149,8 +151,9 @@ bool access_may_link(const struct access *access, const struct request *request)
 /* Exchanges the link's secret in the request for the secret of a session, which lasts 12 hours. */
 bool access_session(struct access *access, const struct request *request,
                     char secret[static SECRET_SIZE + 1]);
-/* True if the request has the secret of a session that has not ended. */
-bool access_valid(struct access *access, const struct request *request);
+/* Stores the user of the session whose secret the request has. False: it has none, or the session
+ * has ended. */
+bool access_user(struct access *access, const struct request *request, uid_t *ret);
 
 /* ---- live.c ---- */
 
@@ -192,6 +195,7 @@ struct listeners {
     } all[LISTENERS_MOST];
     size_t count;
     unsigned port;    /* of 127.0.0.1 */
+    char link[96];    /* of metrics */
     const char *path; /* path of the Unix socket that this server made; NULL: none */
     bool passed;      /* systemd opened the sockets */
 };

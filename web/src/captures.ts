@@ -182,7 +182,7 @@ export class Recording extends Live {
     get marks(): Mark[] {
         if (this.captures.length > 1) return [];
         const series = [...this.series.values()];
-        return [...holes(this.times.map((time, i) => [time, i]), series), ...lives(series, this.times, () => false)].sort((a, b) => b.time - a.time);
+        return [...holes(this.times.map((time, i) => [time, i]), series), ...lives(series, this.times, Infinity, () => false)].sort((a, b) => b.time - a.time);
     }
 
     override watch(lists: string[], _machine = "", range: [number, number] | null = null): void {

@@ -79,6 +79,52 @@ const bandsOf = (lines: Line[]) => lines.filter((line) => line.series.least && l
 const soft = (colour: string) => `${colour}33`;
 const scaled = (values: (number | null)[], scale: number) => (scale === 1 ? values : values.map((value) => (value === null || value === undefined ? value : value * scale)));
 
+/** Values at times; null interrupts a line, undefined does not. */
+type Values = (number | null | undefined)[];
+
+/** Returns fewer points for a chart that has less pixels than samples: least and most of each two pixels, in their
+ * order, as two points. A null among them interrupts the line. */
+function thinned(times: number[], lists: Values[], width: number): [number[], ...Values[]] {
+    if (times.length <= width || width < 2) return [times, ...lists];
+    const begin = times[0], step = (times[times.length - 1] - begin) / Math.floor(width / 2), starts: number[] = [];
+    for (let i = 0, column = -1; i < times.length; i++) {
+        const at = Math.floor((times[i] - begin) / step);
+        if (at !== column) starts.push(i);
+        column = at;
+    }
+    const ends = [...starts.slice(1), times.length], found = starts.flatMap((start, i) => (ends[i] - start > 1 ? [times[start], times[ends[i] - 1]] : [times[start]]));
+    return [found, ...lists.map((list) => {
+        const values: Values = [];
+        starts.forEach((start, column) => {
+            if (ends[column] - start === 1) { values.push(list[start]); return; }
+            let low = -1, high = -1, hole = -1;
+            for (let i = start; i < ends[column]; i++) {
+                const value = list[i];
+                if (value === null) hole = i;
+                if (value === null || value === undefined) continue;
+                if (low < 0 || value < list[low]!) low = i;
+                if (high < 0 || value > list[high]!) high = i;
+            }
+            const first = Math.min(low, high), last = Math.max(low, high);
+            values.push(...hole < 0 ? [list[first], list[last]] : hole < first ? [null, list[last]] : [list[first], null]);
+        });
+        return values;
+    })];
+}
+
+const isSame = (left: Values[], right: Values[]) => left.length === right.length && left.every((list, i) => list.length === right[i].length && list.every((value, at) => value === right[i][at]));
+
+/** The place of the time that is nearest. */
+function nearestTo(times: number[], time: number): number {
+    let low = 0, high = times.length - 1;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((times[middle] + times[middle + 1]) / 2 < time) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 /** Returns the steps of an axis of bytes: round numbers of the unit in which its largest value is written. */
 function byteSteps(_: uPlot, __: number, ___: number, most: number): number[] {
     const unit = 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(1, most)) / 10));
@@ -86,12 +132,13 @@ function byteSteps(_: uPlot, __: number, ___: number, most: number): number[] {
 }
 
 /** Writes into `place` what is at the pointer: its time, marks, and the values of the lines that are nearest to it. */
-function read(plot: uPlot, place: HTMLElement, lines: Line[], one: boolean, marks: Mark[]): void {
-    const { left = -1, top = 0, idx } = plot.cursor, distance = (time: number) => Math.abs(plot.valToPos(time, "x") - left);
+function read(plot: uPlot, place: HTMLElement, times: number[], lines: Line[], one: boolean, marks: Mark[]): void {
+    const { left = -1, top = 0 } = plot.cursor, distance = (time: number) => Math.abs(plot.valToPos(time, "x") - left);
     place.hidden = left < 0;
     if (left < 0) return;
-    const known = typeof idx === "number" && distance(plot.data[0][idx]) < NEAR_SAMPLE, said = document.createElement("b");
-    said.textContent = clock(known ? plot.data[0][idx] * 1000 : plot.posToVal(left, "x") * 1000);
+    const time = plot.posToVal(left, "x") * 1000, idx = nearestTo(times, time);
+    const known = times.length > 0 && distance(times[idx] / 1000) < NEAR_SAMPLE, said = document.createElement("b");
+    said.textContent = clock(known ? times[idx] : time);
     const values = known ? lines.map((line) => ({ line, value: line.hidden ? null : line.series.values[idx] })).filter(({ value }) => typeof value === "number") : [];
     const away = new Map(values.map(({ line, value }) => [line, Math.abs(plot.valToPos(value! * line.factor, `y${one ? "%" : unitOf(line.counter)}`) - top)]));
     const nearest = new Set([...away.keys()].sort((a, b) => away.get(a)! - away.get(b)!).slice(0, MOST_READ));
@@ -111,7 +158,7 @@ function read(plot: uPlot, place: HTMLElement, lines: Line[], one: boolean, mark
     place.style.right = right ? `${plot.over.clientWidth - left + 12}px` : "auto";
 }
 
-function options(lines: Line[], one: boolean, width: number, height: number, shown: { current: { axis?: Axis; lines: Line[] } }): uPlot.Options {
+function options(lines: Line[], one: boolean, width: number, height: number, shown: { current: { axis?: Axis; lines: Line[]; times: number[] } }): uPlot.Options {
     const place = document.createElement("div");
     place.className = "readout";
     place.hidden = true;
@@ -132,7 +179,7 @@ function options(lines: Line[], one: boolean, width: number, height: number, sho
         hooks: {
             init: [(plot) => { plot.over.append(place); }],
             draw: [(plot) => drawMarks(plot, shown.current.axis?.marks ?? [])],
-            setCursor: [(plot) => read(plot, place, shown.current.lines, one, shown.current.axis?.marks ?? [])],
+            setCursor: [(plot) => read(plot, place, shown.current.times, shown.current.lines, one, shown.current.axis?.marks ?? [])],
             setSelect: [(plot) => {
                 const { left, width: size } = plot.select;
                 if (!shown.current.axis || size < 3) return;
@@ -160,20 +207,23 @@ function options(lines: Line[], one: boolean, width: number, height: number, sho
 }
 
 export function Chart({ live, lines, one, axis, height = 320 }: { live: Shown; lines: Line[]; one: boolean; axis?: Axis; height?: number }) {
-    const newest = useRef({ axis, lines });
-    newest.current = { axis, lines };
-    const place = useRef<HTMLDivElement>(null), plot = useRef<uPlot | null>(null), shape = useRef("");
-    const data = [live.times.map((time) => time / 1000), ...lines.map((line) => scaled(line.series.values, line.factor)),
-        ...bandsOf(lines).flatMap((line) => [line.series.most!, line.series.least!].map((values) => scaled(values, line.factor)))] as uPlot.AlignedData;
+    const newest = useRef({ axis, lines, times: live.times });
+    newest.current = { axis, lines, times: live.times };
+    const place = useRef<HTMLDivElement>(null), plot = useRef<uPlot | null>(null), shape = useRef(""), drawn = useRef<{ data: Values[]; axis?: Axis }>({ data: [] });
     useEffect(() => {
-        const width = place.current!.clientWidth;
+        const width = place.current!.clientWidth, before = drawn.current;
+        const data = thinned(live.times.map((time) => time / 1000), [...lines.map((line) => scaled(line.series.values, line.factor)),
+            ...bandsOf(lines).flatMap((line) => [line.series.most!, line.series.least!].map((values) => scaled(values, line.factor)))], width);
+        drawn.current = { data, axis };
         const now = JSON.stringify([one, !!axis, width < NARROW, getLanguage(), lines.map((line) => [line.label, line.hidden, line.marked, unitOf(line.counter), !!line.series.least])]);
         if (now !== shape.current || !plot.current) {
             plot.current?.destroy();
-            plot.current = new uPlot(options(lines, one, width, height, newest), data, place.current!);
+            plot.current = new uPlot(options(lines, one, width, height, newest), data as uPlot.AlignedData, place.current!);
             shape.current = now;
-        } else {
-            plot.current.setData(data);
+        } else if (before.axis?.from !== axis?.from || before.axis?.to !== axis?.to || !isSame(before.data, data)) {
+            plot.current.setData(data as uPlot.AlignedData);
+        } else if (JSON.stringify(before.axis?.marks) !== JSON.stringify(axis?.marks)) {
+            plot.current.redraw(false);
         }
     });
     useEffect(() => {

@@ -21,6 +21,8 @@ export interface Table {
 export interface ProcessLine { name: string; identity: string; members: number; values: (number | null)[]; texts: (string | null)[]; }
 export interface Series {
     name: string; identity: string; path: string; counter?: Unit; values: (number | null)[]; alive: boolean;
+    /** when it began, if that was after the first sample of its counter */
+    born?: number;
     /** the band of a value that is the average of several samples */
     least?: (number | null)[]; most?: (number | null)[];
     /** of a capture: the figures of all its samples, and a mark that shows from which of two
@@ -67,6 +69,7 @@ export class Live {
     private timer: ReturnType<typeof setTimeout> | undefined;
     private seconds = 1;
     private kept = false;
+    private sampled = new Set<string>(); /* paths of which there was a sample */
 
     constructor(private listen: () => void) {
         document.addEventListener("visibilitychange", this.seen);
@@ -101,6 +104,7 @@ export class Live {
         this.tables = this.lists.map((key) => ({ key, columns: [], rows: [], tick: 0, time: 0, reasons: new Map() }));
         if (!keep) {
             this.series.clear();
+            this.sampled.clear();
             this.times = [];
         }
         this.kept = keep;
@@ -185,11 +189,12 @@ export class Live {
         for (const series of this.series.values()) if (paths.has(series.path)) series.alive = false;
         for (const row of table.rows)
             table.columns.forEach((column, c) => {
-                const series = this.find(table, row.name, row.identity, column.path);
+                const series = this.find(row.name, row.identity, column.path, this.sampled.has(column.path) ? event.time : undefined);
                 series.alive = true;
                 series.counter = column;
                 series.values[at] = row.cells[c] as number | null;
             });
+        for (const path of paths) this.sampled.add(path);
     }
 
     private takeHistory(table: Table, event: any): void {
@@ -200,15 +205,16 @@ export class Live {
         const places: number[] = event.times.map((time: number) => this.times.indexOf(time));
         for (const history of event.histories)
             history.columns.forEach((column: { average: (number | null)[] }, c: number) => {
-                const series = this.find(table, history.name, history.identity[0], table.key.split("\n")[c].slice(1));
+                const path = table.key.split("\n")[c].slice(1), series = this.find(history.name, history.identity[0], path, history.born);
+                this.sampled.add(path);
                 column.average.forEach((value, i) => { if (value !== null) series.values[places[i]] = value; });
             });
     }
 
-    private find(table: Table, name: string, identity: string, path: string): Series {
+    private find(name: string, identity: string, path: string, born?: number): Series {
         const key = `${path}\n${identity}`;
         let series = this.series.get(key);
-        if (!series) this.series.set(key, (series = { name, identity, path, values: [], alive: true }));
+        if (!series) this.series.set(key, (series = { name, identity, path, values: [], alive: true, born }));
         while (series.values.length < this.times.length) series.values.push(null);
         return series;
     }

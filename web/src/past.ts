@@ -38,6 +38,7 @@ export class Past {
      * events. */
     why = "";
     lost = "";
+    own = ""; /* the folder of the set, if it is not the system's */
     eventsWhy = "";
     reading = false;
     noSession: string | null = null;
@@ -96,6 +97,7 @@ export class Past {
         } else if (event.event === "end") {
             this.why = event.why ?? "";
             this.lost = event.lost;
+            this.own = event.own ?? "";
         } else if (event.event === "bands" || (moved || !this.tables.has(event.path))) {
             this.tables.set(event.path, { times: event.times, series: event.series, few: event.event === "means", more: event.more });
         }
@@ -129,7 +131,7 @@ export class Past {
         /* if nothing of a path is there any more, its instances have ended, and the set may have gone on */
         const whole = pasts.filter(({ path }) => [...series.values()].some((each) => each.path === path && each.alive));
         const stops = whole.map(({ rows }) => rows[rows.length - 1]?.[0] + 1).filter((time) => ends.includes(time)).map((time): Mark => ({ time, kind: "gap", level: "", text: "" }));
-        const marks = this.marks([...whole.flatMap(({ table, rows }) => gaps(table, rows)), ...stops], [...series.values()], times, from, to);
+        const marks = this.marks([...whole.flatMap(({ table, rows }) => gaps(table, rows)), ...stops], [...series.values()], times, from, to, begin);
         if (begin > from && begin < to && pasts.some(({ rows }) => rows.length)) marks.push({ time: begin, kind: "meet", level: "", text: "" });
         marks.push(...holes(memory, [...live.series.values()]));
         const same = new Set<string>(); /* several counters of one set have the same gaps */
@@ -157,14 +159,15 @@ export class Past {
 
     /** Makes the marks on the time axis: logged events, gaps of the set, instances that begin and
      * end. */
-    private marks(gaps: Mark[], series: Series[], times: number[], from: number, to: number): Mark[] {
-        return [...this.events.filter((mark) => mark.time >= from && mark.time <= to), ...gaps, ...lives(series, times)];
+    private marks(gaps: Mark[], series: Series[], times: number[], from: number, to: number, memory: number): Mark[] {
+        return [...this.events.filter((mark) => mark.time >= from && mark.time <= to), ...gaps, ...lives(series, times, memory)];
     }
 }
 
-/** Returns marks where instances begin and end. What is there at the beginning has not begun then, also if its values
- * need two samples; what is alive has not ended. */
-export function lives(series: Series[], times: number[], alive = (each: Series) => each.alive): Mark[] {
+/** Returns marks where instances begin and end. In memory, from the time `memory` on, it is known which instances have
+ * begun. Of recorded values, what is there at the beginning has not begun then, also if its values need two samples.
+ * What is alive has not ended. */
+export function lives(series: Series[], times: number[], memory = Infinity, alive = (each: Series) => each.alive): Mark[] {
     const known = (value: number | null | undefined) => value !== null && value !== undefined, marks: Mark[] = [];
     const begun = series.reduce((least, each) => { const first = each.values.findIndex(known); return first < 0 ? least : Math.min(least, first); }, Infinity);
     for (const each of series) {
@@ -172,7 +175,8 @@ export function lives(series: Series[], times: number[], alive = (each: Series) 
         const first = each.values.findIndex(known);
         let last = each.values.length - 1;
         while (last > first && !known(each.values[last])) last--;
-        if (first > begun + 1) marks.push({ time: times[first], kind: "birth", level: "", text: each.name });
+        const begins = times[first] >= memory ? each.born !== undefined && each.born > times[0] : first > begun + 1;
+        if (begins) marks.push({ time: times[first], kind: "birth", level: "", text: each.name });
         if (first >= 0 && last < times.length - 2 && !alive(each)) marks.push({ time: times[last], kind: "death", level: "", text: each.name });
     }
     return marks;

@@ -104,6 +104,8 @@ const TEXTS = {
     "before: recorded by the set “base”; after: from the memory of the server": ["davor: vom Satz „base“ aufgezeichnet; danach: aus dem Speicher des Servers", "раньше: записано набором «base»; позже: из памяти сервера"],
     "{} marks on the time axis": ["{} Marken auf der Zeitachse", "отметок на оси времени: {}"],
     "Only the first 256 instances of a counter are shown.": ["Nur die ersten 256 Instanzen eines Zählers sind gezeigt.", "Показаны только первые 256 экземпляров счётчика."],
+    "The set “base” shown here is that of the server's user, in {}; the system's set of this name is not read.": ["Der hier gezeigte Satz „base“ gehört dem Benutzer des Servers, in {}; der Satz dieses Namens des Systems wird nicht gelesen.", "Показан набор «base» пользователя сервера из {}; системный набор с этим именем не читается."],
+    "nothing was recorded: start it with `logman start base`": ["nichts wurde aufgezeichnet: `logman start base` beginnt damit", "ничего не записано: запись начнёт `logman start base`"],
     "No events: {}": ["Keine Ereignisse: {}", "Нет событий: {}"],
 
     /* captures, export, comparison, sets, import */
@@ -141,6 +143,28 @@ const TEXTS = {
         ["Zähler der Prozesse anderer Benutzer fehlen, etwa die gelesenen und geschriebenen Bytes. Dieser Befehl ergänzt sie:", "Нет счётчиков процессов других пользователей, например прочитанных и записанных байт. Их добавит команда:"],
     "Then log in again, and start the server again.": ["Melden Sie sich danach neu an, und starten Sie den Server neu.", "После этого войдите в систему заново и запустите сервер снова."],
     "Do not show this again": ["Nicht mehr zeigen", "Больше не показывать"],
+
+    /* the server's sentences (tools/serve) */
+    "This host name is not allowed. For a reverse proxy, start perfmon serve with --host NAME.": ["Dieser Rechnername ist nicht erlaubt. Für einen Reverse-Proxy starten Sie perfmon serve mit --host NAME.", "Это имя узла не разрешено. Для обратного прокси запустите perfmon serve с --host ИМЯ."],
+    "Requests from pages of other sites are refused.": ["Anfragen von Seiten anderer Websites werden abgelehnt.", "Запросы со страниц других сайтов отклоняются."],
+    "This link was used already or is too old: run \"perfmon open\" for a new one.": ["Dieser Link wurde schon benutzt oder ist zu alt: „perfmon open“ gibt einen neuen.", "Эта ссылка уже использована или устарела: «perfmon open» даст новую."],
+    "There is no valid session: run \"perfmon open\" for a new link.": ["Es gibt keine gültige Sitzung: „perfmon open“ gibt einen neuen Link.", "Нет действующего сеанса: «perfmon open» даст новую ссылку."],
+    "There are too many sessions, or this link was just used.": ["Es gibt zu viele Sitzungen, oder dieser Link wurde gerade benutzt.", "Сеансов слишком много, или эта ссылка только что использована."],
+    "There is no such object, or it has not been read yet.": ["Dieses Objekt gibt es nicht, oder es wurde noch nicht gelesen.", "Такого объекта нет, или он ещё не прочитан."],
+    "Recorded values exist for the server's own machine only, in the set \"base\".": ["Aufgezeichnete Werte gibt es nur für den Rechner des Servers, im Satz „base“.", "Записанные значения есть только для машины сервера, в наборе «base»."],
+    "There is no place for another capture: at most 16 are kept, each until it was not used for an hour.": ["Für eine weitere Aufzeichnung ist kein Platz: höchstens 16 werden behalten, jede, bis sie eine Stunde nicht benutzt wurde.", "Для ещё одной записи нет места: хранится не больше 16, каждая, пока ею пользовались в последний час."],
+    "Too many captures are being read at once.": ["Zu viele Aufzeichnungen werden zugleich gelesen.", "Одновременно читается слишком много записей."],
+    "This server does not show that machine.": ["Dieser Server zeigt jenen Rechner nicht.", "Этот сервер не показывает ту машину."],
+    "Reading this capture takes longer than 30 seconds, so it was ended.": ["Diese Aufzeichnung zu lesen dauert länger als 30 Sekunden und wurde daher abgebrochen.", "Чтение этой записи длится дольше 30 секунд, поэтому оно прервано."],
+    "Reading this capture needs more time or memory than is allowed, or damage in the capture ended the reading process; \"relog FILE\" may say more.": ["Diese Aufzeichnung zu lesen braucht mehr Zeit oder Speicher, als erlaubt ist, oder ein Schaden in ihr hat den lesenden Prozess beendet; „relog DATEI“ sagt vielleicht mehr.", "Чтение этой записи требует больше времени или памяти, чем разрешено, или повреждение в ней завершило читающий процесс; «relog ФАЙЛ» может сказать больше."],
+    "This capture cannot be read, and no reason is known: \"relog FILE\" may say more.": ["Diese Aufzeichnung ist nicht lesbar, ein Grund ist nicht bekannt: „relog DATEI“ sagt vielleicht mehr.", "Эту запись нельзя прочесть, причина неизвестна: «relog ФАЙЛ» может сказать больше."],
+    "You have a quarter of the server's connections: close some tabs.": ["Sie haben ein Viertel der Verbindungen des Servers: schließen Sie einige Tabs.", "У вас четверть соединений сервера: закройте несколько вкладок."],
+    "Four captures are being sent: wait for one.": ["Vier Aufzeichnungen werden gerade gesendet: warten Sie auf eine davon.", "Передаются четыре записи: дождитесь конца одной."],
+    "A capture may have 256 MiB at most.": ["Eine Aufzeichnung darf höchstens 256 MiB haben.", "Запись может быть не больше 256 МиБ."],
+    "Too many tables: at most 64 objects and selections of instances for a viewer, and 256 for all.": ["Zu viele Tabellen: höchstens 64 Objekte und Auswahlen von Instanzen je Betrachter, und 256 für alle.", "Слишком много таблиц: не больше 64 объектов и выборок экземпляров на зрителя и 256 на всех."],
+    "There is no memory for another viewer.": ["Für einen weiteren Betrachter fehlt der Speicher.", "Для ещё одного зрителя нет памяти."],
+    "The list of counters is empty, or has more than 64.": ["Die Liste der Zähler ist leer oder hat mehr als 64.", "Список счётчиков пуст или в нём больше 64."],
+    "Too many requests for recorded values are waiting; try again later.": ["Zu viele Anfragen nach aufgezeichneten Werten warten; versuchen Sie es später noch einmal.", "Запросов записанных значений слишком много; повторите позже."],
 
     /* machines.tsx */
     "Machines": ["Rechner", "Машины"],
@@ -242,7 +266,8 @@ export function preferred(): Language {
 
 export function setLanguage(wanted: Language): void {
     language = wanted;
-    document.documentElement.lang = LANGUAGES.find(([key]) => key === wanted)![2];
+    const short = LANGUAGES.find(([key]) => key === wanted)![2];
+    if (document.documentElement.lang !== short) document.documentElement.lang = short; /* each change restyles the page */
 }
 
 /** The name of the language for Intl. For English it is that of Britain, where dates begin with the

@@ -33,7 +33,7 @@ function live(lists) {
         const instances = wanted === undefined ? [''] : wanted === '*' ? INSTANCES[object] ?? [] : [wanted], times = many(SAMPLES, (k) => NOW - (SAMPLES - k) * 1000);
         const columns = names.map((name, i) => ({path: paths[i].replace(/^[+=@]/, ''), status: 0, raw: false, explain: null, why: null, ...unit(name)}));
         const born = (i) => (i % 4 === 3 ? 60 : 0), at = (name, instance, i, k) => (k < born(i) || (k > 140 && k < 150) ? null : value(name, instance, k));
-        return [...(paths[0].startsWith('+') ? [{event: 'history', table, times, histories: instances.map((instance, i) => ({name: instance, identity: [instance], columns: names.map((name) => ({average: times.map((_, k) => at(name, instance, i, k)), least: [], most: []}))}))}] : []),
+        return [...(paths[0].startsWith('+') ? [{event: 'history', table, times, histories: instances.map((instance, i) => ({name: instance, identity: [instance], ...(born(i) && SAMPLES > born(i) ? {born: times[born(i)]} : {}), columns: names.map((name) => ({average: times.map((_, k) => at(name, instance, i, k)), least: [], most: []}))}))}] : []),
             {event: 'columns', table, columns}, {event: 'rows', table, tick: 9, time: NOW, rows: instances.map((name) => [name, name]), values: instances.map((instance) => names.map((name) => value(name, instance, SAMPLES))), reasons: []}];
     })];
 }
