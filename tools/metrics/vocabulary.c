@@ -3,7 +3,7 @@
  * Metrics under the names of another exporter, for dashboards that were made for it. A file lists
  * in each line a metric, its type, the sample from which it is taken, its labels, and a factor. The
  * samples of one answer are collected first, because several of them can become one metric, all
- * samples of which must follow each other. docs/metrics.md describes the file.
+ * samples of which must follow each other, or even one sample. docs/metrics.md describes the file.
  */
 #include "metrics.h"
 
@@ -18,15 +18,19 @@ enum { COLUMNS = 5, ROWS_MOST = 1024, LABELS_MOST = 8, LABELS_SIZE = 256, VARIAB
 struct row {
     char *line; /* the texts below are parts of it */
     char *source, *labels;
+    char *instance; /* only this instance's samples; NULL: all */
     struct metric_family family;
     double factor;
     bool counts;               /* the value is the number of samples */
+    struct row *into;          /* an earlier row, to whose samples these are added; NULL: none */
+    size_t parts;              /* how many rows are added to this one */
     size_t count, first, last; /* the row's samples in this answer */
 };
 
 struct collected {
     struct metric_value value;
     size_t labels, next; /* labels: offset in the texts; next: of the same row, 0: none */
+    size_t parts;        /* how many rows were added to it */
 };
 
 struct vocabulary {
@@ -53,16 +57,20 @@ static int by_source(const void *left, const void *right)
 static const char *variable(const char *name, const struct metric_labels *labels,
                             const struct utsname *machine)
 {
+    const char *comma = strrchr(labels->name, ',');
     const struct {
         const char *name, *value;
     } all[] = {
-        {"name",     labels->name     },
-        {"parent",   labels->parent   },
-        {"sysname",  machine->sysname },
-        {"nodename", machine->nodename},
-        {"release",  machine->release },
-        {"version",  machine->version },
-        {"machine",  machine->machine },
+        {"name",   labels->name                    },
+        {"parent", labels->parent                  },
+        {"number", comma ? comma + 1 : labels->name}, /* in "node,number" */
+        {"drive",  strcmp(labels->name,              "/") ? labels->name : "C:"},
+        {"sysname",        machine->sysname                               },
+        {"nodename",        machine->nodename},
+        {"domainname",        machine->domainname                             },
+        {"release",        machine->release  },
+        {"version",        machine->version                             },
+        {"machine",        machine->machine  },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(all[i].name, name))
@@ -115,6 +123,20 @@ static const char *parse_family(const char *name, const char *type, struct metri
     return NULL;
 }
 
+/* Separates a sample's name from that of an instance in braces, if there is one. */
+static bool parse_instance(struct row *row)
+{
+    row->instance = strchr(row->source, '{');
+    size_t size = row->instance ? strlen(row->instance) : 0;
+    if (!row->instance)
+        return true;
+    if (size < 3 || row->instance[size - 1] != '}')
+        return false;
+    row->instance[size - 1] = '\0';
+    *row->instance++ = '\0';
+    return true;
+}
+
 /* Reads a line into the row; returns why it is wrong, or NULL. */
 static const char *parse(char *line, struct row *row)
 {
@@ -126,11 +148,27 @@ static const char *parse(char *line, struct row *row)
     *row = (struct row){.line = line, .source = columns[2], .labels = columns[3], .factor = 1};
     if (!labels_valid(columns[3]))
         return "a label must be key=name, key=parent, another variable, or key=\"text\"";
+    if (!parse_instance(row))
+        return "after the sample's name may stand the name of an instance in braces";
     char *end = columns[4];
     row->counts = end && !strcmp(end, "count");
     if (end && *end && !row->counts && ((row->factor = strtod(end, &end)) == 0 || *end))
         return "the factor must be a number, or the word count";
     return parse_family(columns[0], columns[1], &row->family);
+}
+
+/* Finds the rows that are added to an earlier one: the metric and the labels are the same. */
+static void join_rows(struct vocabulary *vocabulary)
+{
+    for (size_t i = 0; i < vocabulary->count; i++)
+        for (size_t k = 0; k < i && !vocabulary->rows[i].into; k++) {
+            struct row *row = &vocabulary->rows[i], *first = &vocabulary->rows[k];
+            if (strcmp(row->family.name, first->family.name) != 0 ||
+                strcmp(row->labels ? row->labels : "", first->labels ? first->labels : "") != 0)
+                continue;
+            row->into = first;
+            first->parts++;
+        }
 }
 
 /* Reads the lines; returns why one is wrong, or NULL. */
@@ -176,6 +214,7 @@ struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_
         vocabulary_free(vocabulary);
         return NULL;
     }
+    join_rows(vocabulary);
     for (size_t i = 0; i < vocabulary->count; i++)
         vocabulary->by_source[i] = &vocabulary->rows[i];
     qsort(vocabulary->by_source, vocabulary->count, sizeof(struct row *), by_source);
@@ -239,6 +278,37 @@ static void *grow(struct vocabulary *vocabulary, void *array, size_t *capacity, 
     return grown ? grown : array;
 }
 
+static double number_of(const struct metric_value *value)
+{
+    double number = value->is_real ? value->real : (double)value->whole;
+    for (unsigned i = 0; i < value->digits && !value->is_real; i++)
+        number /= 10;
+    return value->negative ? -number : number;
+}
+
+/* Returns the value times the factor; exactly, if that only changes the sign. */
+static struct metric_value multiply(struct metric_value value, double factor)
+{
+    if (factor == 1)
+        return value;
+    if (factor != -1 || value.is_real)
+        return (struct metric_value){.is_real = true, .real = number_of(&value) * factor};
+    value.negative = !value.negative && value.whole;
+    return value;
+}
+
+/* Returns the sum; exactly, if it can be: a counter that falls by a rounding is a restart. */
+static struct metric_value add(struct metric_value left, struct metric_value right)
+{
+    if (left.is_real || right.is_real || left.digits != right.digits)
+        return (struct metric_value){.is_real = true, .real = number_of(&left) + number_of(&right)};
+    uint64_t sum =
+        (left.negative ? -left.whole : left.whole) + (right.negative ? -right.whole : right.whole);
+    bool negative = (int64_t)sum < 0 && (left.negative || right.negative);
+    return (struct metric_value){
+        .whole = negative ? -sum : sum, .negative = negative, .digits = left.digits};
+}
+
 static void collect(struct vocabulary *vocabulary, struct row *row, const char *help,
                     const struct metric_labels *labels, const struct metric_value *value)
 {
@@ -255,13 +325,8 @@ static void collect(struct vocabulary *vocabulary, struct row *row, const char *
         return;
     size_t at = vocabulary->sample_count++;
     struct collected *collected = &vocabulary->samples[at];
-    *collected = (struct collected){*value, vocabulary->text_size, 0};
-    if (row->factor != 1) {
-        double number = value->is_real ? value->real : (double)value->whole;
-        for (unsigned i = 0; i < value->digits && !value->is_real; i++)
-            number /= 10;
-        collected->value = (struct metric_value){.is_real = true, .real = number * row->factor};
-    }
+    *collected =
+        (struct collected){.value = multiply(*value, row->factor), .labels = vocabulary->text_size};
     vocabulary->text_size +=
         write_labels(row->labels, labels, vocabulary->texts + vocabulary->text_size) + 1;
     if (row->first)
@@ -304,7 +369,9 @@ static void take_sample(struct metric_sink *sink, const struct metric_family *fa
             high = middle;
     }
     for (; low < vocabulary->count && !strcmp(vocabulary->by_source[low]->source, source); low++)
-        collect(vocabulary, vocabulary->by_source[low], family->help, labels, value);
+        if (!vocabulary->by_source[low]->instance ||
+            !strcmp(vocabulary->by_source[low]->instance, labels->name))
+            collect(vocabulary, vocabulary->by_source[low], family->help, labels, value);
 }
 
 struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, struct metric_sink *to)
@@ -319,13 +386,36 @@ struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, struct metri
     return &vocabulary->sink;
 }
 
+/* Adds the row's samples to those of an earlier row that have the same labels. */
+static void add_row(struct vocabulary *vocabulary, const struct row *row)
+{
+    struct collected *samples = vocabulary->samples;
+    size_t to = row->into->first;
+    for (size_t from = row->first; from; from = samples[from].next) {
+        const char *labels = vocabulary->texts + samples[from].labels;
+        size_t begin = to;
+        while (to && strcmp(vocabulary->texts + samples[to].labels, labels) != 0)
+            to = samples[to].next;
+        if (to) {
+            samples[to].value = add(samples[to].value, samples[from].value);
+            samples[to].parts++;
+        }
+        to = to ? to : begin; /* samples of both rows are in the same order */
+    }
+}
+
 bool vocabulary_end(struct vocabulary *vocabulary)
 {
     const struct metric_labels nothing = {.name = "", .parent = "", .text = ""};
     const struct metric_value one = {.whole = 1};
     const char *last = "";
+    for (size_t i = 0; i < vocabulary->count && !vocabulary->failed; i++)
+        if (vocabulary->rows[i].into)
+            add_row(vocabulary, &vocabulary->rows[i]);
     for (size_t i = 0; i < vocabulary->count && !vocabulary->failed; i++) {
         struct row *row = &vocabulary->rows[i];
+        if (row->into)
+            continue;
         if (!strcmp(row->source, "machine"))
             collect(vocabulary, row, "What uname(2) reports.", &nothing, &one);
         if (row->first && strcmp(row->family.name, last) != 0)
@@ -333,6 +423,8 @@ bool vocabulary_end(struct vocabulary *vocabulary)
         last = row->first ? row->family.name : last;
         for (size_t at = row->first; at; at = vocabulary->samples[at].next) {
             struct collected *collected = &vocabulary->samples[at];
+            if (collected->parts != row->parts)
+                continue; /* a part of the sum is not known */
             const char *text = vocabulary->texts + collected->labels;
             const struct metric_labels labels = {"", "", text, strlen(text), false, false};
             if (row->counts)

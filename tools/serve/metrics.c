@@ -82,15 +82,19 @@ static bool take_object(void *context, const char *name, const char *value)
     return !collected->unknown;
 }
 
-static void add_source(void *context, const char *source)
+static void add_index(struct collected *collected, uint32_t index)
 {
-    struct collected *collected = context;
-    uint32_t index = metrics_find_source(collected->exporter->metrics, source);
     for (size_t i = 0; i < collected->count; i++)
         if (collected->objects[i] == index)
             return;
     if (index && collected->count < COLLECT_MOST)
         collected->objects[collected->count++] = index;
+}
+
+static void add_source(void *context, const char *source)
+{
+    struct collected *collected = context;
+    add_index(collected, metrics_find_source(collected->exporter->metrics, source));
 }
 
 /* Collects into the text, without collect[] in the names that --metrics-names chooses. */
@@ -101,7 +105,7 @@ static LSTATUS collect(struct exporter *exporter, struct collected *collected,
     struct metric_sink *sink = &text->sink;
     if (renamed) {
         vocabulary_sources(exporter->names, add_source, collected);
-        add_source(collected, "perf_process_group_processes");
+        add_index(collected, metrics_find(exporter->metrics, "perf_process_group"));
         sink = vocabulary_begin(exporter->names, sink);
     }
     LSTATUS status = metrics_collect(exporter->metrics, collected->objects, collected->count, sink);

@@ -49,7 +49,7 @@ static const struct option_row serve_rows[] = {
     {0, "metrics-processes", NULL, 0, "Metrics of each process, too.", NULL, 0, NULL, .sets = OPTION_FLAG(struct serve_settings, metrics.processes)},
     {0, "metrics-groups", "RULES", 0, "Metrics of groups of processes: by program, unit, container, user, or by a file, with a slash.", "@files", 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.groups)},
-    {0, "metrics-names", "NAME", 0, "Use another exporter's names of metrics: windows_exporter, or a file of your own, given with a slash.", "@files", 0, NULL,
+    {0, "metrics-names", "NAME", 0, "Use another exporter's names: windows_exporter, node_exporter, or a file, given with a slash.", "@files", 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.names)},
     {0, "metrics-series", "NUMBER", 0, "Leave out objects with which there would be more than NUMBER series; default 50000.", NULL, 0, NULL,
      .sets = OPTION_WHOLE(struct serve_settings, metrics.series, 1, 100000000)},
