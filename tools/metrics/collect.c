@@ -378,7 +378,7 @@ static void emit_times(const struct metrics *metrics, struct metric_sink *sink)
         .whole = (uint64_t)header->PerfTime100nSec.QuadPart - METRIC_EPOCH_100NS, .digits = 7};
     if (header->PerfTime100nSec.QuadPart >= METRIC_EPOCH_100NS)
         metrics_emit(
-            sink, "perf_sample_time_seconds",
+            sink, METRIC_SAMPLE_TIME,
             "When the values were read, since 1970; the clock of timers in units of 100 ns.", NULL,
             &value, true);
     if (metric_divide((uint64_t)header->PerfTime.QuadPart, header->PerfFreq.QuadPart, &value))
@@ -476,12 +476,14 @@ static void write_query(struct metrics *metrics, char query[static QUERY_SIZE])
 
 static void report_left_out(const struct metrics *metrics, struct object *object, size_t count)
 {
-    /* other machines are read by other threads, and text_seen has one buffer for all */
-    if (count && !object->left_out && !metrics->settings.machine)
+    char title[4 * OBJECT_TITLE_SIZE]; /* text_seen has one buffer for all threads */
+    if (count && !object->left_out && !metrics->settings.machine) {
+        text_clean(object->title, title, sizeof title);
         fprintf(stderr,
                 "openperflib-serve: the object %s is not exposed: with its %zu series there would "
                 "be more than %zu; to expose it, use --metrics-series\n",
-                text_seen(object->title), count, metrics->settings.series_most);
+                title, count, metrics->settings.series_most);
+    }
     object->left_out = count;
 }
 

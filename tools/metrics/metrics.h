@@ -11,6 +11,8 @@
  *
  * exposition.c  families and samples as text, in both formats
  *
+ * remote-write.c  samples as messages of Prometheus' remote write
+ *
  * titles.c      the titles of a machine, shared by those with the same
  *
  * vocabulary.c  the metrics under the names of another exporter
@@ -139,6 +141,25 @@ size_t metric_utf8(const char *text, char *out, size_t capacity);
 /* Writes text as it stands in a label, at most twice its size, and a NUL. Returns its size. */
 size_t metric_escape(const char *text, char *out);
 
+/* ---- remote-write.c ---- */
+
+struct fixed_label {
+    const char *name, *value;
+};
+/* The owner sets the members up to `full`, and `time_ms` to 0 for each answer: the time of the
+ * samples is that of the sample METRIC_SAMPLE_TIME, which is the first one of an answer. */
+struct remote_write {
+    struct metric_sink sink;         /* the first member */
+    const struct fixed_label *fixed; /* labels of every sample, unless the sample has the name */
+    size_t fixed_count, most;
+    void (*full)(struct remote_write *out); /* called at `most` samples, to empty the message */
+    int64_t time_ms;                        /* since 1970; 0: the samples have no time */
+    char *bytes;                            /* a WriteRequest */
+    size_t size, capacity, samples;
+    bool failed; /* no memory */
+};
+void remote_write_begin(struct remote_write *out); /* begins a message */
+
 /* ---- vocabulary.c ---- */
 
 enum { VOCABULARY_WHY = 256 };
@@ -171,6 +192,7 @@ void titles_drop(struct titles *titles);
 
 /* ---- collect.c ---- */
 
+#define METRIC_SAMPLE_TIME "perf_sample_time_seconds" /* in units of 100 ns since 1970 */
 struct metrics_settings {
     bool processes; /* each process, too */
     size_t series_most;
