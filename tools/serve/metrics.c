@@ -5,6 +5,7 @@
 #include "../common/options.h"
 #include "../common/browser.h"
 #include "../metrics/groups.h"
+#include "../push/push.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -28,7 +29,8 @@ struct exporter {
     struct vocabulary *names; /* NULL: our own */
     struct probes *probes;    /* NULL: no other machines */
     struct access *access;
-    bool any_host; /* requests by any host name are answered */
+    struct push *push; /* NULL: nothing is sent */
+    bool any_host;     /* requests by any host name are answered */
     struct answer_text *texts;
 };
 
@@ -111,6 +113,8 @@ static LSTATUS collect(struct exporter *exporter, struct collected *collected,
     LSTATUS status = metrics_collect(exporter->metrics, collected->objects, collected->count, sink);
     if (renamed && !vocabulary_end(exporter->names))
         status = ERROR_NOT_ENOUGH_MEMORY;
+    if (exporter->push)
+        push_emit(exporter->push, &text->sink);
     exposition_end(text);
     return status;
 }
@@ -286,7 +290,7 @@ int metrics_serve(const struct metrics_options *options, int signals)
 {
     struct listeners listeners = {0};
     struct metrics_settings settings = {options->processes, (size_t)options->series, NULL, NULL};
-    struct exporter exporter = {0};
+    struct exporter exporter = {.push = options->push};
     if (signals < 0 || (options->names && !read_names(options->names, &exporter.names)) ||
         (options->machines && !(exporter.probes = probes_new(options->machines, options))) ||
         !listen_metrics(&listeners, options->address, options->insecure) ||

@@ -5,7 +5,7 @@
 
 #include "../common/options.h"
 
-enum { MACHINES_MOST = 32, HOSTS_MOST = 16 };
+enum { MACHINES_MOST = 32, HOSTS_MOST = 16, PUSH_LABELS_MOST = 16, PUSH_LABEL_SIZE = 128 };
 
 struct metrics_options {
     const char *address;
@@ -15,6 +15,18 @@ struct metrics_options {
     const char *const *hosts; /* as for access_new */
     bool insecure, processes;
     int64_t series;
+    struct push *push; /* NULL: nothing is sent */
+};
+
+struct push_options {
+    const char *url;
+    const char *auth; /* a file; NULL: none */
+    const char *buffer;
+    const char *labels[PUSH_LABELS_MOST]; /* NAME=VALUE */
+    size_t label_count;
+    int64_t buffer_mib;
+    double seconds;
+    bool insecure;
 };
 
 struct serve_settings {
@@ -27,10 +39,11 @@ struct serve_settings {
     double seconds;
     bool open;
     struct metrics_options metrics;
+    struct push_options push;
     const char *language; /* LC_ALL when the program began; NULL: it was not set */
 };
 
-enum { SERVE_HOST = 1, SERVE_MACHINE };
+enum { SERVE_HOST = 1, SERVE_MACHINE, SERVE_PUSH_LABEL };
 
 /* clang-format off */
 static const struct option_row serve_rows[] = {
@@ -55,7 +68,18 @@ static const struct option_row serve_rows[] = {
      .sets = OPTION_WHOLE(struct serve_settings, metrics.series, 1, 100000000)},
     {0, "metrics-machines", "FILE", 0, "Answer /probe with the metrics of the machines of this file, and list them at /sd.", "@files", 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.machines)},
-    {0, "insecure", NULL, 0, "Let --metrics listen to addresses that other machines reach, without a password and unencrypted.", NULL, 0, NULL,
+    {0, "push", "URL", 0, "Send metrics to this address by Prometheus' remote write.", NULL, 0, NULL,
+     .sets = OPTION_TEXT(struct serve_settings, push.url)},
+    {0, "push-interval", "SECONDS", 0, "Send a sample of every SECONDS; default 15.", NULL, 0, NULL,
+     .sets = OPTION_SECONDS(struct serve_settings, push.seconds, 1, 3600)},
+    {0, "push-auth", "FILE", 0, "A file that only its owner can read, with USER:PASSWORD or \"Bearer TOKEN\".", "@files", 0, NULL,
+     .sets = OPTION_TEXT(struct serve_settings, push.auth)},
+    {0, "push-label", "NAME=VALUE", SERVE_PUSH_LABEL, "A label of all samples that are sent; several may be given.", NULL, 0, NULL},
+    {0, "push-buffer", "FOLDER", 0, "Samples wait here while they cannot be sent; default $STATE_DIRECTORY.", "@files", 0, NULL,
+     .sets = OPTION_TEXT(struct serve_settings, push.buffer)},
+    {0, "push-buffer-size", "MIB", 0, "The oldest samples are dropped when more than MIB mebibytes wait; default 64.", NULL, 0, NULL,
+     .sets = OPTION_WHOLE(struct serve_settings, push.buffer_mib, 1, 1000000)},
+    {0, "insecure", NULL, 0, "Let other machines reach --metrics without a password, and --push send one unencrypted.", NULL, 0, NULL,
      .sets = OPTION_FLAG(struct serve_settings, metrics.insecure)},
     {0},
 };

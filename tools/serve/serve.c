@@ -4,7 +4,7 @@
 #include "serve.h"
 
 #include "../common/browser.h"
-#include "../view/text.h"
+#include "../push/push.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -20,6 +20,8 @@
 enum {
     DEFAULT_PORT = 8722,
     DEFAULT_SERIES = 50000,
+    DEFAULT_BUFFER_MIB = 64,
+    PUSH_SECONDS = 15,
     ALIVE_MS = 1000,
     SOON_MS = 50,
     CONNECTIONS_MOST = 256,
@@ -207,15 +209,16 @@ static void find_sessions(const char *socket, char path[static PATH_MAX])
         *path = '\0';
 }
 
-static int run_server(const struct serve_settings *settings, gid_t group)
+static int run_server(const struct serve_settings *settings, gid_t group, int signals)
 {
     char own[PATH_MAX], sessions[PATH_MAX]; /* own: the default path of the Unix socket */
     bool found = !settings->socket && browser_path(BROWSER_SOCKET, own, sizeof own);
-    struct loop loop = {.signals = open_signals()};
+    struct loop loop = {.signals = signals};
     struct server *server = &loop.server;
     int code = EXIT_FAILED;
-    if (loop.signals >= 0 && listen_begin(&loop.listeners, settings->port,
-                                          found ? own : settings->socket, !found, group)) {
+    if (loop.signals >= 0 &&
+        listen_begin(&loop.listeners, settings->port < 0 ? DEFAULT_PORT : settings->port,
+                     found ? own : settings->socket, !found, group)) {
         snprintf(server->address, sizeof server->address, "http://127.0.0.1:%u/",
                  loop.listeners.port);
         find_sessions(found ? own : settings->socket, sessions);
@@ -238,13 +241,54 @@ static int run_server(const struct serve_settings *settings, gid_t group)
     return code;
 }
 
-/* Stores the value of --host or --machine. False: too many, or it is a plain word. */
+/* Returns what the options for --push contradict; NULL: nothing. */
+static const char *push_problem(const struct serve_settings *settings)
+{
+    if (!settings->push.url)
+        return NULL;
+    if (!settings->push.buffer)
+        return "--push needs a folder for samples that wait: --push-buffer FOLDER";
+    return settings->metrics.names || settings->metrics.groups
+               ? "--push sends objects under their own names, without --metrics-names and "
+                 "--metrics-groups"
+               : NULL;
+}
+
+/* Runs what the options say until a signal. Returns an exit code. */
+static int run_all(struct serve_settings *settings, gid_t group)
+{
+    int signals = open_signals(), code = EXIT_GOOD;
+    struct push *push = NULL;
+    bool page = !settings->push.url || settings->port >= 0 || settings->open || settings->socket ||
+                getenv("LISTEN_FDS");
+    if (settings->push.url) {
+        const struct metrics_settings pushed = {.processes = settings->metrics.processes,
+                                                .series_most = (size_t)settings->metrics.series};
+        settings->push.insecure = settings->metrics.insecure;
+        settings->metrics.push = push = push_new(&settings->push, &pushed);
+        if (!push)
+            return EXIT_FAILED;
+    }
+    if (settings->metrics.address)
+        code = metrics_serve(&settings->metrics, signals);
+    else if (page)
+        code = run_server(settings, group, signals);
+    else
+        while (poll(&(struct pollfd){.fd = signals, .events = POLLIN}, 1, -1) < 0 && errno == EINTR)
+            continue;
+    push_free(push);
+    return code;
+}
+
+/* Stores the value of --host, --machine or --push-label. False: too many, or it is a plain word. */
 static bool take_name(struct serve_settings *settings, int id, const char *name)
 {
     if (id == SERVE_HOST && settings->host_count < HOSTS_MOST)
         settings->hosts[settings->host_count++] = name;
     else if (id == SERVE_MACHINE && settings->machine_count < MACHINES_MOST)
         settings->machines[settings->machine_count++] = name;
+    else if (id == SERVE_PUSH_LABEL && settings->push.label_count < PUSH_LABELS_MOST)
+        settings->push.labels[settings->push.label_count++] = name;
     else
         return false;
     return true;
@@ -254,7 +298,13 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct serve_settings settings = {
-        .port = DEFAULT_PORT, .seconds = 1, .metrics.series = DEFAULT_SERIES};
+        .port = -1,
+        .seconds = 1,
+        .metrics.series = DEFAULT_SERIES,
+        .push = {.buffer = getenv("STATE_DIRECTORY"),
+                 .buffer_mib = DEFAULT_BUFFER_MIB,
+                 .seconds = PUSH_SECONDS}
+    };
     settings.language = getenv("LC_ALL");
     /* the server's names are English; api.c reads those of other languages */
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -272,10 +322,11 @@ int main(int argc, char **argv)
     if (id < 0)
         return options_status(id);
     settings.metrics.hosts = settings.hosts;
-    if (settings.metrics.address)
-        return metrics_serve(&settings.metrics, open_signals());
+    const char *problem = push_problem(&settings);
+    if (problem)
+        return options_complain(&options, "%s", problem);
     const struct group *group = settings.group ? getgrnam(settings.group) : NULL;
     if (settings.group && !group)
         return options_complain(&options, "there is no group %s", text_seen(settings.group));
-    return run_server(&settings, group ? group->gr_gid : (gid_t)-1);
+    return run_all(&settings, group ? group->gr_gid : (gid_t)-1);
 }
