@@ -17,8 +17,8 @@ static void let_go(struct counter *counter)
 {
     if (__atomic_sub_fetch(&counter->references, 1, __ATOMIC_ACQ_REL))
         return;
-    item_set_done(&counter->sets[0]);
-    item_set_done(&counter->sets[1]);
+    sample_set_done(&counter->sets[0]);
+    sample_set_done(&counter->sets[1]);
     path_done(&counter->path);
     free(counter->object_name);
     free(counter->counter_name);
@@ -63,10 +63,10 @@ int32_t opl_counter_texts(void *handle, opl_text_found found, void *context)
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    const struct item_set *set = &counter->sets[counter->turn];
+    const struct item_set *set = counter->sets[counter->turn].items;
     bool more = type_is_text(counter->type);
     PDH_STATUS status = more ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
-    for (uint32_t i = 0; more && i < set->count; i++)
+    for (uint32_t i = 0; more && set && i < set->count; i++)
         if (item_text(set, &set->items[i]))
             more = found(context, set->names.data + set->items[i].name, counter->path.counter,
                          item_text(set, &set->items[i]));

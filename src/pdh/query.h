@@ -20,15 +20,15 @@ struct sample {
     uint64_t identity; /* number that identifies the instance; 0: only the name identifies it */
 };
 
-/* An instance that matches a wildcard counter, at one collection. */
+/* An instance that matches a wildcard counter. */
 struct sample_item {
-    struct sample sample;
     uint64_t hash;
     uint32_t name, length; /* position and length of "parent/name" in the set's `names` */
     uint32_t number;
     bool has_text; /* of a text counter: its text follows the name in `names` */
 };
 struct item_set {
+    uint32_t references; /* number of sample sets that have it */
     struct sample_item *items;
     uint32_t count, capacity;
     struct buffer names;
@@ -37,6 +37,20 @@ struct item_set {
     uint32_t *table;
     uint32_t table_capacity;
     bool table_made;
+};
+/* A sample without the gaps that PDH_RAW_COUNTER has. */
+struct compact_sample {
+    DWORD status, multi;
+    FILETIME time;
+    LONGLONG first, second;
+    uint64_t identity;
+};
+/* The samples of a wildcard counter at one collection, in the order of the items. Counters with the
+ * same instances share one set of items, which does not change then. */
+struct sample_set {
+    struct item_set *items; /* may have more items than there are samples; NULL: no samples */
+    struct compact_sample *samples;
+    uint32_t count, capacity;
 };
 
 /* The name and number of an instance. A counter has two keys if "a#2" may be a name, or "a" and a
@@ -82,7 +96,7 @@ struct counter {
     struct sample newest, before;
     /* The newest set is sets[turn]; the other may be empty. That of a text counter has its texts,
      * also if the counter is no wildcard; they are no values, so their status is invalid data. */
-    struct item_set sets[2];
+    struct sample_set sets[2];
     unsigned turn;
     unsigned collected; /* number of samples, at most 2 */
     bool comparable;    /* no clock was set between the two samples */
@@ -128,9 +142,9 @@ struct sample sample_at(int64_t time, DWORD cstatus);
 /* Adds a sample, which replaces the older of the two; `steady`: no clock was set since the last
  * one. The caller holds the query's lock. */
 void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
-/* Returns an empty set for the next sample; item_add adds to it, counter_sampled_set completes
+/* Returns an empty set for the next sample; sample_add adds to it, counter_sampled_set completes
  * it. */
-struct item_set *counter_next_set(struct counter *counter);
+struct sample_set *counter_next_set(struct counter *counter);
 void counter_sampled_set(struct counter *counter, bool steady);
 
 /* Stores the value of a counter with one instance; CStatus PDH_CSTATUS_NO_INSTANCE: the answer
@@ -139,24 +153,39 @@ void sample_one(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 struct sample *ret);
 /* Adds the values of all matching instances to the next set, each with the time and status of
- * `empty`. */
+ * `empty`. `like`: a counter that was sampled from the same answer, with the same instances; NULL:
+ * none. */
 void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
-                const struct sample *empty);
+                const struct sample *empty, const struct counter *like);
 
 void item_set_clear(struct item_set *set);
-bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
+/* Adds an item. Returns false if there is no memory. The name in `key` must end with a NUL. */
+bool item_add(struct item_set *set, const struct instance_key *key);
+/* Adds an item and its sample. Returns false if there is no memory. */
+bool sample_add(struct sample_set *set, const struct instance_key *key,
+                const struct sample *sample);
+/* Returns the set's own items, to which items may be added; NULL: no memory. */
+struct item_set *sample_set_items(struct sample_set *set);
+/* Adds a sample of the next item. Returns false if there is no memory. */
+bool sample_set_push(struct sample_set *set, const struct sample *sample);
+struct sample sample_set_at(const struct sample_set *set, uint32_t at);
+void sample_set_done(struct sample_set *set);
 /* Returns the item's text; NULL: it has none. */
 const char *item_text(const struct item_set *set, const struct sample_item *item);
 void item_set_done(struct item_set *set);
 /* Finds an instance in a set; NULL: the set lacks the instance. `hint`: its probable position. */
 const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,
                                         uint32_t hint);
+/* Returns the position of the instance's sample; set->count: the set lacks the instance. `hint`: as
+ * for item_find_key. */
+uint32_t sample_find(const struct sample_set *set, const struct instance_key *key, uint32_t hint);
+/* Computes the value of the instance at this position of the newest set. */
+PDH_STATUS cook_item(const struct counter *counter, uint32_t at, DWORD format,
+                     PDH_FMT_COUNTERVALUE *ret);
 struct instance_key item_key(const char *name, uint32_t number);
 /* Returns how many items have the key's name. The number in the key must be 0. */
 uint32_t item_set_number(struct item_set *set, struct instance_key key);
-const struct sample_item *item_find(struct item_set *set, const struct item_set *of,
-                                    const struct sample_item *item, uint32_t hint);
 
 /* ---- value.c ---- */
 /* Computes a value from the newest two samples of an instance. `before` NULL: there is only one

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps a counter's newest two samples. For a wildcard each sample is a set of items. An instance
- * is found in the previous set by name and number: usually at the same position, otherwise by a
- * hash table that is built when first needed.
+ * Keeps a counter's newest two samples. For a wildcard each sample is a set: of items, which are
+ * the instances, and of their values. An instance is found in the previous set by name and number:
+ * usually at the same position, otherwise by a hash table that is built when first needed.
  */
 #include "pdh/query.h"
 
@@ -84,14 +84,11 @@ static bool capacity_for_one(struct item_set *set)
     return true;
 }
 
-/* Adds an item to the set. Returns false if there is no memory. The name in `key` must end with a
- * NUL. */
-bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample)
+bool item_add(struct item_set *set, const struct instance_key *key)
 {
     if (!capacity_for_one(set) || set->names.len + key->length >= UINT32_MAX)
         return false;
-    set->items[set->count] = (struct sample_item){.sample = *sample,
-                                                  .hash = key->hash,
+    set->items[set->count] = (struct sample_item){.hash = key->hash,
                                                   .name = (uint32_t)set->names.len,
                                                   .length = (uint32_t)key->length,
                                                   .number = key->number};
@@ -147,11 +144,107 @@ uint32_t item_set_number(struct item_set *set, struct instance_key key)
     return used;
 }
 
-const struct sample_item *item_find(struct item_set *set, const struct item_set *of,
-                                    const struct sample_item *item, uint32_t hint)
+/* ---- sets of samples ---- */
+
+static void drop_items(struct sample_set *set)
 {
-    const struct instance_key key = key_of(of, item);
-    return item_find_key(set, &key, hint);
+    if (set->items && __atomic_sub_fetch(&set->items->references, 1, __ATOMIC_ACQ_REL) == 0) {
+        item_set_done(set->items);
+        free(set->items);
+    }
+    set->items = NULL;
+}
+
+void sample_set_done(struct sample_set *set)
+{
+    drop_items(set);
+    free(set->samples);
+    *set = (struct sample_set){0};
+}
+
+/* Empties the set. Items that no other set has are used again, with their memory. */
+static void clear_samples(struct sample_set *set)
+{
+    set->count = 0;
+    if (set->items && __atomic_load_n(&set->items->references, __ATOMIC_ACQUIRE) == 1)
+        item_set_clear(set->items);
+    else
+        drop_items(set);
+}
+
+struct item_set *sample_set_items(struct sample_set *set)
+{
+    if (!set->items && (set->items = calloc(1, sizeof *set->items)))
+        set->items->references = 1;
+    return set->items;
+}
+
+/* Gives an empty set the items of another one. False: that one lacks some, for want of memory. */
+static bool share_items(struct sample_set *set, const struct sample_set *of)
+{
+    if (!of->items || of->items->count != of->count)
+        return false;
+    drop_items(set);
+    set->items = of->items;
+    __atomic_add_fetch(&set->items->references, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+bool sample_set_push(struct sample_set *set, const struct sample *sample)
+{
+    if (set->count == set->capacity) {
+        uint32_t capacity = set->capacity ? set->capacity * 2 : 16;
+        struct compact_sample *samples = reallocarray(set->samples, capacity, sizeof *samples);
+        if (!samples)
+            return false;
+        set->samples = samples;
+        set->capacity = capacity;
+    }
+    const PDH_RAW_COUNTER *raw = &sample->raw;
+    set->samples[set->count++] =
+        (struct compact_sample){raw->CStatus,    raw->MultiCount,  raw->TimeStamp,
+                                raw->FirstValue, raw->SecondValue, sample->identity};
+    return true;
+}
+
+struct sample sample_set_at(const struct sample_set *set, uint32_t at)
+{
+    const struct compact_sample *compact = &set->samples[at];
+    return (struct sample){
+        .raw = {.CStatus = compact->status,
+                .TimeStamp = compact->time,
+                .FirstValue = compact->first,
+                .SecondValue = compact->second,
+                .MultiCount = compact->multi},
+        .identity = compact->identity
+    };
+}
+
+bool sample_add(struct sample_set *set, const struct instance_key *key, const struct sample *sample)
+{
+    struct item_set *items = sample_set_items(set);
+    return items && item_add(items, key) && sample_set_push(set, sample);
+}
+
+uint32_t sample_find(const struct sample_set *set, const struct instance_key *key, uint32_t hint)
+{
+    const struct sample_item *item = set->items ? item_find_key(set->items, key, hint) : NULL;
+    uint32_t at = item ? (uint32_t)(item - set->items->items) : set->count;
+    return at < set->count ? at : set->count;
+}
+
+PDH_STATUS cook_item(const struct counter *counter, uint32_t at, DWORD format,
+                     PDH_FMT_COUNTERVALUE *ret)
+{
+    const struct sample_set *set = &counter->sets[counter->turn],
+                            *old = &counter->sets[!counter->turn];
+    const struct instance_key key = key_of(set->items, &set->items->items[at]);
+    struct sample newest = sample_set_at(set, at), before;
+    uint32_t found = counter->comparable ? sample_find(old, &key, at) : old->count;
+    if (found < old->count)
+        before = sample_set_at(old, found);
+    return cook_samples(counter, format, &newest, found < old->count ? &before : NULL,
+                        counter->comparable, ret);
 }
 
 /* ---- a counter's samples ---- */
@@ -180,10 +273,10 @@ static unsigned next_turn(const struct counter *counter)
     return formula_needs_two(counter->type) ? !counter->turn : counter->turn;
 }
 
-struct item_set *counter_next_set(struct counter *counter)
+struct sample_set *counter_next_set(struct counter *counter)
 {
-    struct item_set *set = &counter->sets[next_turn(counter)];
-    item_set_clear(set);
+    struct sample_set *set = &counter->sets[next_turn(counter)];
+    clear_samples(set);
     return set;
 }
 
@@ -208,18 +301,18 @@ static bool add_item(struct counter *counter, const struct snapshot *snapshot,
 {
     enum { MOST_BYTES = 4096 };
     char text[MOST_BYTES];
-    struct item_set *set = &counter->sets[next_turn(counter)];
+    struct sample_set *set = &counter->sets[next_turn(counter)];
     bool single = object->view.type.NumInstances == PERF_NO_INSTANCES;
     const char *name = single ? "" : snapshot_full_name(snapshot, instance);
     const struct instance_key key = {name, strlen(name), instance->hash, instance->number};
-    if (!item_add(set, &key, sample))
+    if (!sample_add(set, &key, sample))
         return false;
     if (!type_is_text(counter->type) ||
         !opl_counter_text(&snapshot->block, &object->view, &instance->view, definition, text,
                           sizeof text))
         return true;
-    set->items[set->count - 1].has_text = true;
-    return buffer_add(&set->names, text, strlen(text) + 1);
+    set->items->items[set->count - 1].has_text = true;
+    return buffer_add(&set->items->names, text, strlen(text) + 1);
 }
 
 static void take_value(struct counter *counter, struct snapshot *snapshot,
@@ -258,18 +351,21 @@ static const struct snapshot_instance *instance_of(const struct counter *counter
 
 void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
-                const struct sample *empty)
+                const struct sample *empty, const struct counter *like)
 {
     const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
+    struct sample_set *set = &counter->sets[next_turn(counter)];
     uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
+    bool shared = like && share_items(set, &like->sets[like->turn]);
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = snapshot_full_name(snapshot, &instances[i]);
+        const char *name = each ? NULL : snapshot_full_name(snapshot, &instances[i]);
         if (!each && !path_match_full(&counter->path, name, instances[i].number))
             continue;
         struct sample sample = *empty;
         take_value(counter, snapshot, object, &instances[i], definition, &sample);
-        if (!add_item(counter, snapshot, object, &instances[i], definition, &sample))
+        if (shared ? !sample_set_push(set, &sample)
+                   : !add_item(counter, snapshot, object, &instances[i], definition, &sample))
             break;
     }
 }

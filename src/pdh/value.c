@@ -91,15 +91,14 @@ PDH_STATUS counter_calculate(PDH_HCOUNTER handle, DWORD format, const PDH_RAW_CO
 
 /* The values of a counter as an array; a counter that is not a wildcard has one item. */
 struct counter_array {
-    struct counter *counter;
-    struct item_set *set;
+    struct sample_set *set;
     uint32_t count;
     const char *only; /* name of the only instance; NULL: the counter is a wildcard */
 };
 
 static void array_of(struct counter *counter, struct counter_array *ret)
 {
-    *ret = (struct counter_array){.counter = counter, .set = &counter->sets[counter->turn]};
+    *ret = (struct counter_array){.set = &counter->sets[counter->turn]};
     ret->count = ret->set->count;
     if (!counter->wild) {
         ret->only = counter->path.whole ? counter->path.whole : "";
@@ -110,7 +109,9 @@ static void array_of(struct counter *counter, struct counter_array *ret)
 static size_t bytes_of_names(const struct counter_array *array, bool wide)
 {
     size_t bytes = 0;
-    struct item_set *set = array->set;
+    if (!array->only && !array->count)
+        return 0;
+    struct item_set *set = array->set->items;
     if (!array->only && !wide)
         return set->names.len;
     if (!array->only) {
@@ -144,8 +145,9 @@ static const char *name_of(const struct counter_array *array, uint32_t at, size_
         *ret_length = strlen(array->only);
         return array->only;
     }
-    *ret_length = array->set->items[at].length;
-    return array->set->names.data + array->set->items[at].name;
+    const struct item_set *set = array->set->items;
+    *ret_length = set->items[at].length;
+    return set->names.data + set->items[at].name;
 }
 
 /* Writes the name at *cursor and returns its address; advances *cursor past it. */
@@ -178,25 +180,10 @@ PDH_STATUS counter_raw_array(PDH_HCOUNTER handle, bool wide, DWORD *size, DWORD 
     char *cursor = fits && items ? (char *)(out + array.count) : NULL;
     for (uint32_t i = 0; fits && i < array.count; i++) {
         out[i].szName = put_name(&array, i, wide, &cursor);
-        out[i].RawValue = array.only ? counter->newest.raw : array.set->items[i].sample.raw;
+        out[i].RawValue = array.only ? counter->newest.raw : sample_set_at(array.set, i).raw;
     }
     counter_unlock(counter);
     return status;
-}
-
-static void cook_item(const struct counter_array *array, uint32_t at, DWORD format,
-                      PDH_FMT_COUNTERVALUE *ret)
-{
-    const struct counter *counter = array->counter;
-    if (array->only) {
-        cook_samples(counter, format, &counter->newest, &counter->before, counter->comparable, ret);
-        return;
-    }
-    const struct sample_item *item = &array->set->items[at], *before = NULL;
-    if (counter->comparable)
-        before = item_find(&array->counter->sets[!counter->turn], array->set, item, at);
-    cook_samples(counter, format, &item->sample, before ? &before->sample : NULL,
-                 counter->comparable, ret);
 }
 
 /* Returns 0 even if some values are invalid: each value has a status of its own, CStatus. */
@@ -216,7 +203,11 @@ PDH_STATUS counter_value_array(PDH_HCOUNTER handle, DWORD format, bool wide, DWO
     char *cursor = fits && items ? (char *)(out + array.count) : NULL;
     for (uint32_t i = 0; fits && i < array.count; i++) {
         out[i].szName = put_name(&array, i, wide, &cursor);
-        cook_item(&array, i, format, &out[i].FmtValue);
+        if (array.only)
+            cook_samples(counter, format, &counter->newest, &counter->before, counter->comparable,
+                         &out[i].FmtValue);
+        else
+            cook_item(counter, i, format, &out[i].FmtValue);
     }
     counter_unlock(counter);
     return status;

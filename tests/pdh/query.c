@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "../temp.h"
 #include "fake.h"
@@ -308,13 +309,12 @@ static void twins_have_numbers(void **state)
 static void equal_names_are_numbered_quickly(void **state)
 {
     enum { TWINS = 100000 };
-    const struct sample none = {0};
     struct item_set set = {0};
     for (uint32_t i = 0; i < TWINS; i++) {
         struct instance_key key = item_key("twin", 0);
         key.number = item_set_number(&set, key);
         assert_int_equal(key.number, i);
-        assert_true(item_add(&set, &key, &none));
+        assert_true(item_add(&set, &key));
     }
     assert_int_equal(item_set_number(&set, item_key("Twin", 0)), TWINS);
     assert_int_equal(item_set_number(&set, item_key("other", 0)), 0);
@@ -444,6 +444,52 @@ static void wildcards_meet_what_is_there_each_time(void **state)
     assert_int_equal(count, 0);
 }
 
+/* The values of a wildcard counter must be these, with their names; NAN: no value. */
+static void values_are(PDH_HCOUNTER counter, const char *const *names, const double *values,
+                       DWORD count)
+{
+    PDH_FMT_COUNTERVALUE_ITEM_A items[8];
+    DWORD size = sizeof items, got = 0;
+    assert_int_equal(counter_value_array(counter, PDH_FMT_DOUBLE, false, &size, &got, items), 0);
+    assert_int_equal(got, count);
+    for (DWORD i = 0; i < count; i++) {
+        assert_string_equal(items[i].szName, names[i]);
+        assert_int_equal(items[i].FmtValue.CStatus,
+                         isnan(values[i]) ? PDH_CSTATUS_INVALID_DATA : 0);
+        assert_true(isnan(values[i]) || items[i].FmtValue.doubleValue == values[i]);
+    }
+}
+
+/* Counters that are added one after the other share the names of their instances: also while one of
+ * them is removed, with others between them, and after the instances have changed. */
+static void counters_with_the_same_instances_keep_their_values(void **state)
+{
+    static const char *const before[] = {"init", "twin", "Twin"}, *const after[] = {"Twin", "init"};
+    PDH_HCOUNTER first = added("\\Process(*)\\ID Process");
+    PDH_HCOUNTER faults = added("\\Process(*)\\Page Faults/sec");
+    PDH_HCOUNTER some = added("\\Process(t*)\\ID Process");
+    PDH_HCOUNTER last = added("\\Process(*)\\ID Process");
+    collect(0);
+    values_are(first, before, (const double[]){1, 10, 11}, 3);
+    values_are(some, before + 1, (const double[]){10, 11}, 2);
+    assert_int_equal(counter_remove(first), 0);
+    for (int i = 0; i < 3; i++)
+        fake_processes[i].faults += 10 * (DWORD)(i + 1);
+    collect(1000);
+    values_are(faults, before, (const double[]){10, 20, 30}, 3);
+    values_are(last, before, (const double[]){1, 10, 11}, 3);
+    fake_processes[1] = fake_processes[0];
+    fake_processes[0] = fake_processes[2];
+    fake_process_count = 2;
+    fake_processes[1].faults += 5;
+    collect(1000);
+    values_are(faults, after, (const double[]){NAN, 5}, 2); /* Twin was twin#1 before */
+    values_are(some, after, (const double[]){11}, 1);
+    values_are(last, after, (const double[]){11, 1}, 2);
+    assert_int_equal(counter_remove(faults), 0);
+    values_are(last, after, (const double[]){11, 1}, 2);
+}
+
 static void a_counter_without_wildcard_is_an_array_of_one(void **state)
 {
     PDH_HCOUNTER one = added("\\Process(init)\\ID Process");
@@ -564,6 +610,7 @@ int main(void)
         QUERY_TEST(an_interval_of_two_lengths_has_no_value),
         QUERY_TEST(a_fall_is_no_value_and_a_wrap_is),
         QUERY_TEST(wildcards_meet_what_is_there_each_time),
+        QUERY_TEST(counters_with_the_same_instances_keep_their_values),
         QUERY_TEST(a_counter_without_wildcard_is_an_array_of_one),
         QUERY_TEST(info_says_what_a_counter_is),
         QUERY_TEST(time_bases),

@@ -369,8 +369,18 @@ static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *s
     return false;
 }
 
-/* Takes the counter's value from the answer. Returns false if the counter has no data now. */
-static bool sample_counter(struct counter *counter, int64_t time)
+/* True if the counter before this one in the query has the same instances, in the same answer.
+ * Texts are kept with the instances, so they are not shared. */
+static bool is_like(const struct counter *counter, const struct counter *before)
+{
+    return before && before->wild && !before->lost && before->group == counter->group &&
+           before->object == counter->object && !type_is_text(before->type) &&
+           !type_is_text(counter->type) && !strcmp(before->path.whole, counter->path.whole);
+}
+
+/* Takes the counter's value from the answer. Returns false if the counter has no data now.
+ * `before`: the counter that was sampled before this one; NULL: none. */
+static bool sample_counter(struct counter *counter, const struct counter *before, int64_t time)
 {
     struct machine_group *group = counter->group;
     struct sample sample = sample_at(time, 0);
@@ -389,9 +399,10 @@ static bool sample_counter(struct counter *counter, int64_t time)
     counter->lost = !definition;
     if (!definition)
         return sample_none(counter, PDH_CSTATUS_NO_COUNTER, &sample);
-    const struct item_set *set = counter_next_set(counter);
+    const struct sample_set *set = counter_next_set(counter);
     if (counter->wild) {
-        sample_all(counter, &group->snapshot, object, definition, &sample);
+        sample_all(counter, &group->snapshot, object, definition, &sample,
+                   is_like(counter, before) ? before : NULL);
         counter_sampled_set(counter, group->steady);
         return set->count > 0;
     }
@@ -413,7 +424,7 @@ static PDH_STATUS live_collect(struct pdh_query *query, LONGLONG *ret_time)
     query_groups(query, groups);
     lock_take(&query->lock);
     for (uint32_t i = 0; i < query->counter_count; i++)
-        any |= sample_counter(query->counters[i], time);
+        any |= sample_counter(query->counters[i], i ? query->counters[i - 1] : NULL, time);
     lock_release(&query->lock);
     for (struct machine_group *group = groups; group; group = group->next)
         snapshot_unused(&group->snapshot);

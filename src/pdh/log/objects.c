@@ -33,7 +33,6 @@ static void names_done(struct instance_names *names)
 static bool names_add(struct instance_names *names, const char *name, uint32_t number,
                       struct names_more more)
 {
-    const struct sample none = {0};
     const struct instance_key key = item_key(name, number);
     if (item_find_key(&names->set, &key, UINT32_MAX))
         return true;
@@ -46,7 +45,7 @@ static bool names_add(struct instance_names *names, const char *name, uint32_t n
         names->more_capacity = capacity;
     }
     names->more[names->set.count] = more;
-    return item_add(&names->set, &key, &none);
+    return item_add(&names->set, &key);
 }
 
 /* ---- one object's names ---- */

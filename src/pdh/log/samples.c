@@ -282,12 +282,15 @@ static struct sample sample_of_number(double number, LONGLONG time)
 /* Adds the items of an array. Equal names are numbered from 0; names that the path does not match
  * are counted, too. The set of the counter before usually begins with the same names, which then
  * have the same numbers. */
-static void take_items(struct counter *counter, const struct log_value *value, struct item_set *set)
+static void take_items(struct counter *counter, const struct log_value *value,
+                       struct sample_set *set)
 {
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
     struct log_source *source = log_source_of(counter);
-    struct item_set *all = each ? set : &source->numbering;
+    struct item_set *all = each ? sample_set_items(set) : &source->numbering;
     const struct item_set *like = set->count ? NULL : source->like;
+    if (!all)
+        return;
     if (!each)
         item_set_clear(all);
     for (size_t i = 0; i < value->count; i++) {
@@ -302,13 +305,13 @@ static void take_items(struct counter *counter, const struct log_value *value, s
             key = item_key(name, 0);
             key.number = item_set_number(all, key);
         }
-        if (!item_add(all, &key, &sample))
+        if (!item_add(all, &key) || (each && !sample_set_push(set, &sample)))
             return;
         if (!each && path_match_full(&counter->path, name, key.number))
-            item_add(set, &key, &sample);
+            sample_add(set, &key, &sample);
     }
     if (each)
-        source->like = set;
+        source->like = all;
 }
 
 /* Returns the names in the column's array as a hash table, which is made once for each sample.
@@ -316,7 +319,6 @@ static void take_items(struct counter *counter, const struct log_value *value, s
 static struct item_set *names_of(struct log_source *source, uint32_t column,
                                  const struct log_value *value)
 {
-    const struct sample none = {0};
     if (!capacity_for_blocks(source, column + 1u))
         return NULL;
     struct capture_block *block = &source->blocks[column];
@@ -330,7 +332,7 @@ static struct item_set *names_of(struct log_source *source, uint32_t column,
     for (size_t i = 0; i < value->count; i++) {
         struct instance_key key = item_key(value->items[i].name, 0);
         key.number = item_set_number(set, key);
-        if (!item_add(set, &key, &none)) {
+        if (!item_add(set, &key)) {
             block->items_sample = 0;
             return NULL;
         }
@@ -414,7 +416,7 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
         return;
     *ret = sample_at(time, PDH_CSTATUS_VALID_DATA);
     if (counter->wild)
-        sample_all(counter, snapshot, object, definition, ret);
+        sample_all(counter, snapshot, object, definition, ret, NULL);
     else
         sample_one(counter, snapshot, object, definition, ret);
     if (ret->raw.CStatus == PDH_CSTATUS_INVALID_DATA && !type_is_text(counter->type))
@@ -427,7 +429,7 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
 
 /* Adds a column's items to the next set of samples of a wildcard counter. */
 static void sample_column(struct counter *counter, uint32_t number, const struct log_sample *from,
-                          struct item_set *set)
+                          struct sample_set *set)
 {
     struct log_source *source = log_source_of(counter);
     const struct log_value *value = &from->values[number];
@@ -446,7 +448,7 @@ static void sample_column(struct counter *counter, uint32_t number, const struct
         if (!path_add_full_name(&name, column->parent, column->instance))
             return;
         const struct instance_key key = item_key(name.data, column->index);
-        item_add(set, &key, &sample);
+        sample_add(set, &key, &sample);
     }
 }
 
@@ -489,7 +491,7 @@ static void sample_wild(struct counter *counter, const struct log_sample *from)
 {
     if (counter->absent && formula_needs_two(counter->type))
         counter->turn = !counter->turn;
-    struct item_set *set = counter_next_set(counter);
+    struct sample_set *set = counter_next_set(counter);
     counter->absent = true;
     for (uint32_t i = 0; i < counter->column_count; i++) {
         sample_column(counter, counter->columns[i], from, set);

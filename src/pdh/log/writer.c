@@ -367,25 +367,19 @@ const struct log_extent *writer_extent(const struct capture_writer *writer)
 static PDH_STATUS cook_instance(struct counter *counter, const struct instance_key *key,
                                 uint32_t hint, PDH_FMT_COUNTERVALUE *ret)
 {
-    struct item_set *set = &counter->sets[counter->turn];
-    const struct sample_item *item = item_find_key(set, key, hint), *before = NULL;
-    if (!item)
+    const struct sample_set *set = &counter->sets[counter->turn];
+    uint32_t at = sample_find(set, key, hint);
+    if (at == set->count)
         return (PDH_STATUS)PDH_INVALID_DATA;
-    if (counter->comparable)
-        before =
-            item_find(&counter->sets[!counter->turn], set, item, (uint32_t)(item - set->items));
-    return cook_samples(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, &item->sample,
-                        before ? &before->sample : NULL, counter->comparable, ret);
+    return cook_item(counter, at, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, ret);
 }
 
 /* Returns the column's text, copied to its buffer; NULL: it has none. */
 static const char *text_of(struct writer_column *column, struct counter *counter, uint32_t hint)
 {
-    struct item_set *set = &counter->sets[counter->turn];
-    const struct sample_item *item = set->count ? set->items : NULL;
-    if (column->key.name)
-        item = item_find_key(set, &column->key, hint);
-    const char *text = item ? item_text(set, item) : NULL;
+    const struct sample_set *set = &counter->sets[counter->turn];
+    uint32_t at = column->key.name ? sample_find(set, &column->key, hint) : 0;
+    const char *text = at < set->count ? item_text(set->items, &set->items->items[at]) : NULL;
     buffer_clear(&column->text);
     return text && buffer_add_text(&column->text, text) ? column->text.data : NULL;
 }
@@ -421,8 +415,8 @@ static void take_numbers(struct capture_writer *writer)
 
 /* Points the value to the items of a wildcard's newest set. Items without a value are left out,
  * because an array has one status for all. `absent`: the capture's file lacks the counter. */
-static PDH_STATUS take_items(struct writer_column *column, const struct item_set *set, bool absent,
-                             struct log_value *ret)
+static PDH_STATUS take_items(struct writer_column *column, const struct sample_set *set,
+                             bool absent, struct log_value *ret)
 {
     if (set->count > column->item_capacity) {
         struct log_item *items = reallocarray(column->items, set->count, sizeof *items);
@@ -434,15 +428,15 @@ static PDH_STATUS take_items(struct writer_column *column, const struct item_set
     *ret = (struct log_value){.kind = LOG_ARRAY, .items = column->items};
     ret->raw.CStatus = absent ? PDH_ENTRY_NOT_IN_LOG_FILE : PDH_CSTATUS_NO_INSTANCE;
     for (uint32_t i = 0; i < set->count; i++) {
-        const PDH_RAW_COUNTER *raw = &set->items[i].sample.raw;
-        if (raw->CStatus > PDH_CSTATUS_NEW_DATA)
+        const PDH_RAW_COUNTER raw = sample_set_at(set, i).raw;
+        if (raw.CStatus > PDH_CSTATUS_NEW_DATA)
             continue;
-        ret->raw = *raw;
+        ret->raw = raw;
         column->items[ret->count++] =
-            (struct log_item){.name = set->names.data + set->items[i].name,
-                              .first = raw->FirstValue,
-                              .second = raw->SecondValue,
-                              .multi = raw->MultiCount};
+            (struct log_item){.name = set->items->names.data + set->items->items[i].name,
+                              .first = raw.FirstValue,
+                              .second = raw.SecondValue,
+                              .multi = raw.MultiCount};
     }
     return 0;
 }
@@ -511,7 +505,9 @@ static uint32_t text_size(const struct item_set *set)
 static void make_block(const struct counter *counter, LONGLONG time, struct buffer *ret)
 {
     enum { OF_OBJECT = sizeof(PERF_DATA_BLOCK) + 256, OF_INSTANCE = 128 };
-    const struct item_set *set = &counter->sets[counter->turn];
+    static const struct item_set none;
+    const struct sample_set *samples = &counter->sets[counter->turn];
+    const struct item_set *set = samples->items ? samples->items : &none;
     opl_build_counter definition = {
         .name_index = counter->title, .type = PERF_COUNTER_TEXT, .size = text_size(set)};
     opl_build_object_info object = {.name_index = counter->object,
