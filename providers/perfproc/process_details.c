@@ -368,7 +368,7 @@ const opl_object perfproc_process_details = {
     .help_index = 102001,
     .name = "Process Details",
     .help = "The Process Details object shows each process's user, state, control group, unit and "
-            "command line. Its values are texts.",
+            "command line as texts, and its number and age.",
     OPL_COUNTERS(counters),
     .default_counter = COMMAND,
     .clock = true,

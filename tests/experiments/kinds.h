@@ -34,7 +34,7 @@ enum {
 
 struct kind {
     const char *name;     /* the Collect procedure's name, unless `collect` has another */
-    const char *what;     /* "Collect ..." as a sentence of documentation */
+    const char *what;     /* what it does, for the table in the documentation */
     struct outcome at[4]; /* outcomes at test levels 1 to 4; level 4 in-process only */
     int flags;
     const char *open, *collect, *close; /* NULL: correct procedures */

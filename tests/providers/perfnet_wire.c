@@ -538,23 +538,23 @@ static const struct kind kinds_6[] = {
     {143,                    1540, 1558},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, KINDS_6 = sizeof kinds_6 / sizeof *kinds_6 };
-enum { QUOTED = 60 }; /* bytes of a message: its header, and most of the packet that it reports */
+enum { MESSAGE = 60 }; /* bytes of a message: 8 of its header, and the packet that it reports */
 
 static size_t end_message(uint8_t type, unsigned char *bytes, uint32_t sum)
 {
     bytes[0] = type;
-    uint16_t check = checksum(add_words(sum, bytes, QUOTED));
+    uint16_t check = checksum(add_words(sum, bytes, MESSAGE));
     memcpy(bytes + 2, &check, sizeof check);
-    return QUOTED;
+    return MESSAGE;
 }
 
 static size_t make_message(uint8_t type, unsigned char *bytes, uint32_t sum)
 {
     struct iphdr quoted = {.version = 4, .ihl = 5, .ttl = 9, .protocol = UNKNOWN_PROTOCOL};
-    memset(bytes, 0, QUOTED);
+    memset(bytes, 0, MESSAGE);
     inet_pton(AF_INET, "10.9.0.1", &quoted.saddr);
     inet_pton(AF_INET, "10.9.0.2", &quoted.daddr);
-    quoted.tot_len = htons(QUOTED - 8);
+    quoted.tot_len = htons(MESSAGE - 8);
     memcpy(bytes + 8, &quoted, sizeof quoted);
     return end_message(type, bytes, sum);
 }
@@ -562,10 +562,10 @@ static size_t make_message(uint8_t type, unsigned char *bytes, uint32_t sum)
 static size_t make_message_6(uint8_t type, unsigned char *bytes, uint32_t sum)
 {
     struct ip6_hdr quoted = {0};
-    memset(bytes, 0, QUOTED);
+    memset(bytes, 0, MESSAGE);
     quoted.ip6_vfc = 0x60;
     quoted.ip6_nxt = UNKNOWN_PROTOCOL;
-    quoted.ip6_plen = htons(QUOTED - 8 - sizeof quoted);
+    quoted.ip6_plen = htons(MESSAGE - 8 - sizeof quoted);
     inet_pton(AF_INET6, "fd09::1", &quoted.ip6_src);
     inet_pton(AF_INET6, "fd09::2", &quoted.ip6_dst);
     memcpy(bytes + 8, &quoted, sizeof quoted);
@@ -574,22 +574,22 @@ static size_t make_message_6(uint8_t type, unsigned char *bytes, uint32_t sum)
 
 static void put_message(uint8_t type, bool damaged)
 {
-    unsigned char bytes[QUOTED];
+    unsigned char bytes[MESSAGE];
     size_t count = make_message(type, bytes, damaged);
     put_four(&(struct four){.protocol = IPPROTO_ICMP, .data = bytes, .bytes = count});
 }
 
 static void put_message_6(uint8_t type, bool damaged)
 {
-    unsigned char bytes[QUOTED];
-    uint32_t sum = sum_of_addresses(AF_INET6, "fd09::1", "fd09::2") + IPPROTO_ICMPV6 + QUOTED;
+    unsigned char bytes[MESSAGE];
+    uint32_t sum = sum_of_addresses(AF_INET6, "fd09::1", "fd09::2") + IPPROTO_ICMPV6 + MESSAGE;
     size_t count = make_message_6(type, bytes, sum + damaged);
     put_six(&(struct six){.protocol = IPPROTO_ICMPV6, .data = bytes, .bytes = count});
 }
 
 static void send_message(int fd, uint8_t type)
 {
-    unsigned char bytes[QUOTED];
+    unsigned char bytes[MESSAGE];
     struct sockaddr_in to = {.sin_family = AF_INET};
     inet_pton(AF_INET, "10.9.0.2", &to.sin_addr);
     size_t count = make_message(type, bytes, 0);
@@ -599,7 +599,7 @@ static void send_message(int fd, uint8_t type)
 /* Sends an ICMPv6 message; the kernel adds the checksum. */
 static void send_message_6(int fd, uint8_t type)
 {
-    unsigned char bytes[QUOTED] = {type};
+    unsigned char bytes[MESSAGE] = {type};
     struct sockaddr_in6 to = {.sin6_family = AF_INET6};
     inet_pton(AF_INET6, "fd09::2", &to.sin6_addr);
     IS(sendto(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&to, sizeof to), sizeof bytes);

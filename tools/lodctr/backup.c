@@ -97,11 +97,12 @@ DWORD restore_all(const struct lodctr *opts)
     opl_load_options options = options_of(&backup);
     DWORD status = opl_load_restore(opts->subject, NULL, &options, &result);
     if (!status && !opts->quiet && !opts->json)
-        printf("%s: %zu providers: %zu %s, %zu unchanged, %zu skipped; %zu got "
-               "other index numbers than before%s\n",
+        printf("%s: %zu providers: %zu %s, %zu unchanged, %zu skipped; %zu have "
+               "other index numbers than %s%s\n",
                opts->subject ? text_seen(opts->subject) : "the registry", result.providers,
                result.restored, opts->subject ? "restored" : "rebuilt", result.same, result.left,
-               result.moved, opts->dry_run ? "; dry run" : "");
+               result.moved, opts->subject ? "in the file" : "before",
+               opts->dry_run ? "; dry run" : "");
     return end(&backup, status, &result);
 }
 

@@ -22,9 +22,9 @@ static const struct tool commands[] = {
      .usage = "KEY [/v NAME | /ve] [/t TYPE] [/s CHAR] [/d DATA] [/f]", .rows = add_rows, .id = ADD},
     {.name = "delete", .summary = "Delete a key with all its subkeys, or values.",
      .usage = "KEY [/v NAME | /ve | /va] [/f]", .rows = delete_rows, .id = DELETE_},
-    {.name = "export", .summary = "Write a key and all its subkeys to a version 5 file.",
+    {.name = "export", .summary = "Write a key and all its subkeys to a .reg file (version 5).",
      .usage = "KEY FILE [/y]", .rows = export_rows, .complete_args = "@files", .id = EXPORT},
-    {.name = "import", .summary = "Read a REGEDIT4 or version 5 file into the registry.",
+    {.name = "import", .summary = "Read a .reg file (REGEDIT4 or version 5) into the registry.",
      .usage = "FILE", .rows = import_rows, .complete_args = "@files", .id = IMPORT},
     {0},
 };

@@ -63,8 +63,8 @@ struct isolate_reply {
     int64_t took_100ns;      /* duration of Collect, measured by the helper */
     bool guards_intact;
     int code;
-    bool has_address; /* true after a fault, which has an address; false if another process sent the
-                       * signal */
+    bool has_address; /* true after a fault, which has an address; false if a process sent the
+                       * signal: abort() does, too */
     uint32_t resident_mib;
     uint64_t address;
     char calls[256]; /* the address of the crash and its callers, as text; "" if unknown */

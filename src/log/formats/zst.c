@@ -385,7 +385,13 @@ static LSTATUS find_frames(struct zst *zst)
             at += skipped;
             continue;
         }
-        if (frames >= MOST_FRAMES || !find_frame(zst, &table, &frame)) {
+        if (frames >= MOST_FRAMES) {
+            snprintf(zst->problem, sizeof zst->problem,
+                     "the compressed file has more than %d frames: all before byte %llu is read",
+                     MOST_FRAMES, (unsigned long long)at);
+            break;
+        }
+        if (!find_frame(zst, &table, &frame)) {
             snprintf(zst->problem, sizeof zst->problem,
                      "no frame begins at byte %llu of the compressed file: it was truncated or "
                      "damaged there; all before it is read",
