@@ -23,6 +23,7 @@ struct stream {
     int fd, pipe; /* fd is -1 if the bytes are in memory; pipe is -1 if there is no pipe */
     char *name;
     char *window;
+    bool lent; /* the window is the caller's */
     size_t capacity, len;
     uint64_t start;   /* offset in the file of the first byte in the window */
     uint64_t spooled; /* number of bytes that were read from the pipe */
@@ -31,6 +32,8 @@ struct stream {
 };
 LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes ownership of fd */
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
+/* Reads bytes of the caller, without a copy; they must stay until stream_done. */
+LSTATUS stream_lend(struct stream *stream, char *bytes, size_t size, const char *name);
 /* Opens a second stream of the same bytes, with its own position. Reads a pipe to its end first. */
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
 /* From now on the stream has the decompressed bytes of the file. Reads a pipe to its end first. The

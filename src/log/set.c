@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 enum {
-    /* bytes of a capture that are read to find its first time: twice as many until it is there */
-    HEAD_BYTES = 64 << 10,
+    /* bytes of a capture that are read to find its first time: twice as many until it is there; of
+     * a BLG, the first 64 KiB have the catalogue */
+    HEAD_BYTES = 128 << 10,
     LONG_HEAD_BYTES = 1 << 20,
     INPUT_BYTES = 16 << 10, /* bytes of a compressed file that are read at once */
     NEWEST = 8, /* number of the last files that stay open at their end, because they may grow */
@@ -342,7 +343,7 @@ static bool find_first(struct log *log, const char *path, int fd, struct heads *
     for (size_t size = HEAD_BYTES; size <= LONG_HEAD_BYTES && read_head(fd, heads, size);
          size *= 2) {
         *file = blind;
-        LSTATUS opened = stream_open_bytes(&file->stream, heads->bytes, heads->got, path);
+        LSTATUS opened = stream_lend(&file->stream, heads->bytes, heads->got, path);
         if (read_first(log, file, opened, why))
             return true;
         file_done(file);

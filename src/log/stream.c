@@ -43,6 +43,13 @@ LSTATUS stream_open(struct stream *stream, int fd, const char *name)
     return ERROR_SUCCESS;
 }
 
+LSTATUS stream_lend(struct stream *stream, char *bytes, size_t size, const char *name)
+{
+    *stream = (struct stream){
+        .fd = -1, .pipe = -1, .name = strdup(name), .window = bytes, .len = size, .lent = true};
+    return stream->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name)
 {
     *stream = (struct stream){.fd = -1, .pipe = -1, .name = strdup(name)};
@@ -62,7 +69,8 @@ void stream_done(struct stream *stream)
         close(stream->pipe);
     zst_free(stream->zst);
     free(stream->name);
-    free(stream->window);
+    if (!stream->lent)
+        free(stream->window);
     *stream = (struct stream){.fd = -1, .pipe = -1};
 }
 
@@ -154,7 +162,9 @@ LSTATUS stream_decompress(struct stream *stream, struct zst_decoder **decoder)
         if (stream->fd < 0 || !write_at(stream->fd, stream->window, stream->len, 0))
             return status_from_errno(errno);
     }
-    free(stream->window);
+    if (!stream->lent)
+        free(stream->window);
+    stream->lent = false;
     stream->window = NULL;
     stream->capacity = stream->len = 0;
     return zst_open(stream->fd, decoder, &stream->zst);

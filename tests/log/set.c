@@ -219,9 +219,19 @@ static void write_text(const char *name, const char *text)
     temp_write(folder, name, text);
 }
 
+static void write_bytes(const char *name, const void *bytes, size_t size)
+{
+    FILE *file = fopen(in_set(name), "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* Captures that cannot be read are counted, with the reason; files with other names are ignored. */
 static void damaged(void **state)
 {
+    /* a frame of zstd with one block, which is the beginning of another frame */
+    static const char compressed_twice[] = "\x28\xb5\x2f\xfd\x20\x06\x31\0\0\x28\xb5\x2f\xfd\x20";
     write_file("a_1.blg", "a", 0, 10, 0);
     if (zst_library()) /* not in a build for 32 bits without libzstd1 */
         write_file("a_2.blg.zst", "a", 10, 10, 0);
@@ -230,6 +240,7 @@ static void damaged(void **state)
     write_text("a_3.blg", "this is no capture");
     write_text("a_4.blg.zst", "\x28\xb5\x2f\xfd and then nothing that is a frame");
     write_text("a_5.blg", "");
+    write_bytes("a_7.blg.zst", compressed_twice, sizeof compressed_twice);
     write_text("notes.txt", "not a capture");
     write_text(".a_6.blg", "not yet");
     write_text("c.csv",
@@ -242,9 +253,9 @@ static void damaged(void **state)
             assert_int_equal(log_next(log, &sample), 0);
         assert_int_equal(sample->kind, LOG_CSV);
         assert_int_equal((DWORD)log_next(log, &sample), PDH_NO_MORE_DATA);
-        assert_int_equal(log_losses(log)->list[LOSS_FILE].count, 2);
+        assert_int_equal(log_losses(log)->list[LOSS_FILE].count, 3);
         losses_print(log_losses(log), &text);
-        assert_non_null(strstr(text.data, "files that cannot be read: 2, the first is a_"));
+        assert_non_null(strstr(text.data, "files that cannot be read: 3, the first is a_"));
         buffer_done(&text);
         assert_int_equal(log_rewind(log), 0);
     }
