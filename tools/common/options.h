@@ -107,7 +107,7 @@ enum { OPTION_ARGUMENT = 1000, OPTION_SET };
 enum { OPTION_BACK = 10000 };
 enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
 /* exit codes of every tool that does not have Windows' exit codes */
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3 };
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3, EXIT_NO_RIGHTS = 4 };
 
 struct options {
     const struct tool *tool;

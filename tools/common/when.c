@@ -126,7 +126,7 @@ bool when_at(const char *text, LONGLONG *ret)
     LONGLONG midnight = now / day_100ns * day_100ns;
     double seconds = 0;
     char whole[64]; /* HH:MM becomes HH:MM:00 */
-    if (parse_ago(text, &seconds)) {
+    if (strcasecmp(text, "now") == 0 || parse_ago(text, &seconds)) {
         *ret = now - (LONGLONG)(seconds * (double)second_100ns);
         return true;
     }

@@ -9,7 +9,7 @@
 /* "M/D/YYYY [[HH:]MM:]SS[AM|PM]" or "YYYY-MM-DD[ HH:MM:SS]"; false: the text is not a time. */
 bool when_parse(const char *text, LONGLONG *ret);
 /* Parses a time of the past as people say it, too: "yesterday 03:00", "today 3:00", "03:00" (the
- * last one), "3m ago" (s, m, h, d). Returns local time. */
+ * last one), "3m ago" (s, m, h, d), "now". Returns local time. */
 bool when_at(const char *text, LONGLONG *ret);
 /* Takes the value of an option such as -b; the time of day may be the next word, as on Windows.
  * Returns 0, or an exit code after a message. */

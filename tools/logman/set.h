@@ -80,7 +80,7 @@ struct set {
 };
 
 /* ---- set.c ---- */
-enum { SET_NAME_MOST = 100, SET_FILE_MOST = 1 << 20, SET_WHY = 256, EXIT_NO_RIGHTS = 4 };
+enum { SET_NAME_MOST = 100, SET_FILE_MOST = 1 << 20, SET_WHY = 256 };
 /* True if a set may have this name: 1 to SET_NAME_MOST bytes of UTF-8, without '/' and control
  * characters, and without a dot at its beginning, because it becomes the name of a file. */
 bool set_name_valid(const char *name);

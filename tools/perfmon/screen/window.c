@@ -849,7 +849,9 @@ static int report_source(const struct window *window)
     char why[256];
     model_source(window->model, window->now->source, &source);
     if (pdh_lines("perfmon", source.loss))
-        return source.status ? EXIT_FAILED : EXIT_MISSING;
+        return !source.status                              ? EXIT_MISSING
+               : (DWORD)source.status == PDH_ACCESS_DENIED ? EXIT_NO_RIGHTS
+                                                           : EXIT_FAILED;
     if (!describe_source(window, why, sizeof why))
         return EXIT_GOOD;
     fprintf(stderr, "perfmon: %s\n", text_seen(why));
@@ -870,9 +872,9 @@ int window_run(const struct window_options *options)
         wait_for_end(&window);
         model_source(window.model, window.now->source, &source);
         if (!source.tick) {
-            report_source(&window);
+            int code = report_source(&window);
             window_end(&window);
-            return EXIT_FAILED;
+            return code ? code : EXIT_FAILED;
         }
     }
     if (options->plain) {
@@ -940,8 +942,9 @@ static int report_nothing(const struct window *window, const struct machine *mac
         fprintf(stderr, "perfmon: %s\n", why);
         return EXIT_MISSING;
     }
-    if (machine->at && report_source(window))
-        return EXIT_FAILED;
+    int code = machine->at ? report_source(window) : EXIT_GOOD;
+    if (code)
+        return code;
     fprintf(stderr, "perfmon: there is no sample of %s; \"%s%s\" shows why\n",
             text_seen(machine_title(machine)), machine->name ? "pcview -m " : "perfmon status",
             machine->name ? text_seen(machine->name) : "");
