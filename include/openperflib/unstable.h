@@ -190,6 +190,9 @@ int32_t opl_counter_texts(void *counter, opl_text_found found, void *context);
 /* The number of a live counter's name, which is the same in all languages; 0: its machine was not
  * reached yet. */
 uint32_t opl_counter_title(void *counter);
+/* The CStatus of a live counter's newest sample; of one with a wildcard, why no instance has a value,
+ * such as PDH_CSTATUS_NO_MACHINE. */
+uint32_t opl_counter_status(void *counter);
 
 /* ---- the past of counters, from the captures of a set of logman ---- */
 /* One thread at a time may use a history. NULL: there is none; opl_capture_problem has the text. */

@@ -83,6 +83,15 @@ uint32_t opl_counter_title(void *handle)
     return title;
 }
 
+uint32_t opl_counter_status(void *handle)
+{
+    struct counter *counter = counter_lock(handle);
+    uint32_t status = counter ? counter->newest.raw.CStatus : PDH_INVALID_HANDLE;
+    if (counter)
+        counter_unlock(counter);
+    return status;
+}
+
 /* Makes the counter's handle invalid. The caller holds the query's claim. */
 void counter_forget_handle(struct counter *counter)
 {

@@ -163,7 +163,7 @@ static bool tick(struct active *active)
         alert_sample(active);
     if (runner->failed)
         return false;
-    sources_note(active, look);
+    sources_note(active);
     if (look) {
         active->looked = run_clock();
         sources_explain(active);

@@ -26,7 +26,8 @@ struct source {
     double limit;
     PDH_HCOUNTER *handles;
     size_t count; /* number of handles; 0: PDH could not add the counter yet */
-    bool seen;    /* the counter had a value when it was last looked at */
+    bool seen;    /* the counter has a value in the newest sample */
+    time_t lost;  /* when it had none for the first time after it had one; 0: it never had one */
     PDH_STATUS status;
     char reason[400]; /* why the counter has no value */
     struct watch *watches;
@@ -81,9 +82,8 @@ double run_clock(void); /* seconds since boot, including suspended time */
 bool sources_open(struct active *active);
 /* Adds the counters that could not be added before to the query. True: at least one was added. */
 bool sources_add(struct active *active);
-/* After a sample: notes which counters have a value. Unless `all` is set, only those that had none
- * are looked at. */
-void sources_note(struct active *active, bool all);
+/* After a sample: notes which counters have a value. */
+void sources_note(struct active *active);
 /* Stores for each counter without a value the reason. */
 void sources_explain(struct active *active);
 void sources_close(struct active *active);

@@ -108,32 +108,45 @@ static bool has_value(struct source *source)
 {
     for (size_t i = 0; i < source->count; i++) {
         DWORD size = 0, count = 0;
-        source->status = PdhGetRawCounterArrayA(source->handles[i], &size, &count, NULL);
+        PdhGetRawCounterArrayA(source->handles[i], &size, &count, NULL);
         if (size)
             return true;
+        source->status = (PDH_STATUS)opl_counter_status(source->handles[i]);
     }
-    if (source->count && !source->status)
-        source->status = (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
     return false;
 }
 
-void sources_note(struct active *active, bool all)
+void sources_note(struct active *active)
 {
-    for (size_t i = 0; i < active->count; i++)
-        if (all || !active->sources[i].seen)
-            active->sources[i].seen = has_value(&active->sources[i]);
+    for (size_t i = 0; i < active->count; i++) {
+        struct source *source = &active->sources[i];
+        bool had = source->seen;
+        source->seen = has_value(source);
+        if (source->seen)
+            *source->reason = 0;
+        else if (had)
+            source->lost = time(NULL);
+    }
 }
 
 void sources_explain(struct active *active)
 {
-    char similar[256];
+    char similar[256], since[64];
     for (size_t i = 0; i < active->count; i++) {
         struct source *source = &active->sources[i];
         if (source->seen || (!source->status && *source->reason))
             continue;
-        PDH_STATUS status = missing_part(source->path, source->status, similar, sizeof similar);
-        snprintf(source->reason, sizeof source->reason, "%s%s%s", pdh_message(status),
-                 *similar ? "; similar: " : "", similar);
+        PDH_STATUS status = source->status;
+        *similar = 0;
+        if ((DWORD)status != PDH_CSTATUS_NO_MACHINE)
+            status = missing_part(source->path, status, similar, sizeof similar);
+        struct tm parts;
+        *since = 0;
+        if (source->lost)
+            strftime(since, sizeof since, " (since %Y-%m-%d %H:%M:%S)",
+                     localtime_r(&source->lost, &parts));
+        snprintf(source->reason, sizeof source->reason, "%s%s%s%s", pdh_message(status),
+                 *similar ? "; similar: " : "", similar, since);
     }
 }
 

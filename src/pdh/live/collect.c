@@ -362,10 +362,12 @@ static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *s
 {
     sample->raw.CStatus = cstatus;
     counter_next_set(counter);
-    if (counter->wild)
+    if (counter->wild) {
+        counter->newest = *sample;
         counter_sampled_set(counter, false);
-    else
+    } else {
         counter_sampled(counter, sample, false);
+    }
     return false;
 }
 
@@ -404,6 +406,7 @@ static bool sample_counter(struct counter *counter, const struct counter *before
         sample_all(counter, &group->snapshot, object, definition, &sample,
                    is_like(counter, before) ? before : NULL);
         counter_sampled_set(counter, group->steady);
+        counter->newest.raw.CStatus = set->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
         return set->count > 0;
     }
     sample_one(counter, &group->snapshot, object, definition, &sample);
