@@ -190,8 +190,8 @@ int32_t opl_counter_texts(void *counter, opl_text_found found, void *context);
 /* The number of a live counter's name, which is the same in all languages; 0: its machine was not
  * reached yet. */
 uint32_t opl_counter_title(void *counter);
-/* The CStatus of a live counter's newest sample; of one with a wildcard, why no instance has a value,
- * such as PDH_CSTATUS_NO_MACHINE. */
+/* Valid data if the newest sample of a live counter has a value or a text, of a counter with a
+ * wildcard for at least one instance; else the CStatus with the reason. */
 uint32_t opl_counter_status(void *counter);
 
 /* ---- the past of counters, from the captures of a set of logman ---- */

@@ -86,9 +86,14 @@ uint32_t opl_counter_title(void *handle)
 uint32_t opl_counter_status(void *handle)
 {
     struct counter *counter = counter_lock(handle);
-    uint32_t status = counter ? counter->newest.raw.CStatus : PDH_INVALID_HANDLE;
-    if (counter)
-        counter_unlock(counter);
+    uint32_t status = PDH_CSTATUS_INVALID_DATA;
+    if (!counter)
+        return PDH_INVALID_HANDLE;
+    if (counter->sets[counter->turn].count)
+        status = PDH_CSTATUS_VALID_DATA;
+    else if (counter->collected)
+        status = counter->newest.raw.CStatus;
+    counter_unlock(counter);
     return status;
 }
 

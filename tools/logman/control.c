@@ -203,7 +203,8 @@ void set_print_status(const struct set *set, bool user)
     printf("\n");
     print_value("Running since:", since ? text : "a moment ago: it takes its first sample");
     print_value("Process:", pid);
-    print_value("Samples:", samples);
+    if (samples)
+        printf("%-22s%s%s\n", "Samples:", samples, set->count > 1 ? " of all collectors" : "");
     print_value("Lost samples:", lost && strcmp(lost, "0") != 0 ? lost : NULL);
     print_value("Alerts:", set->kind == SET_ALERT ? alerts : NULL);
     for (size_t i = 0; i < COUNT(lines); i++)

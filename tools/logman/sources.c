@@ -107,11 +107,9 @@ bool sources_add(struct active *active)
 static bool has_value(struct source *source)
 {
     for (size_t i = 0; i < source->count; i++) {
-        DWORD size = 0, count = 0;
-        PdhGetRawCounterArrayA(source->handles[i], &size, &count, NULL);
-        if (size)
-            return true;
         source->status = (PDH_STATUS)opl_counter_status(source->handles[i]);
+        if (!source->status)
+            return true;
     }
     return false;
 }

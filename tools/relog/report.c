@@ -15,32 +15,36 @@ bool report_wanted(const struct relog *opts)
     return !opts->output || strcmp(opts->output, "-") != 0;
 }
 
-static void print_span(LONGLONG first, LONGLONG last, unsigned long samples)
+static void print_span(LONGLONG first, LONGLONG last, unsigned long samples, const char *of)
 {
     char begin[SHEET_TIME_SIZE], end[SHEET_TIME_SIZE];
     when_print(first, begin);
     when_print(last, end);
     if (samples)
         printf("Begin:    %s\nEnd:      %s\n", begin, end);
-    printf("Samples:  %lu\n", samples);
+    printf("Samples:  %lu%s\n", samples, of);
 }
 
 void report_input(const struct relog *opts, const struct input_log *source)
 {
     if (!report_wanted(opts))
         return;
+    const char *of = "";
     printf("\nInput\n----------------\nFile(s):\n");
     for (size_t i = 0; i < opts->inputs.count; i++) {
         const char *name = opts->inputs.texts[i];
         char folder[PATH_MAX];
         bool own;
         printf("     %s (%s)\n", text_seen(name), opts->flows ? "a pipe" : source_kind(name));
-        if (!opts->flows && opl_captures_folder(name, folder, sizeof folder, &own))
-            printf("     the captures in %s\n", text_seen(folder));
+        if (opts->flows || !opl_captures_folder(name, folder, sizeof folder, &own))
+            continue;
+        printf("     the captures in %s\n", text_seen(folder));
+        of = " in all files of the set";
     }
     putchar('\n');
     if (!opts->flows) {
-        print_span(source->extent.StartTime, source->extent.EndTime, source->extent.SampleCount);
+        print_span(source->extent.StartTime, source->extent.EndTime, source->extent.SampleCount,
+                   of);
         putchar('\n');
     }
     fflush(stdout);
@@ -112,7 +116,7 @@ void report_output(const struct relog *opts, const struct relog_report *report, 
         return;
     end_progress(!pace_stopped() || opts->follow);
     printf("\nOutput\n----------------\nFile:     %s\n\n", text_seen(opts->output));
-    print_span(report->first, report->last, report->samples);
+    print_span(report->first, report->last, report->samples, "");
     if (good)
         printf("\nThe command completed successfully.\n");
 }

@@ -406,7 +406,7 @@ static bool sample_counter(struct counter *counter, const struct counter *before
         sample_all(counter, &group->snapshot, object, definition, &sample,
                    is_like(counter, before) ? before : NULL);
         counter_sampled_set(counter, group->steady);
-        counter->newest.raw.CStatus = set->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
+        counter->newest.raw.CStatus = PDH_CSTATUS_NO_INSTANCE; /* if the set is empty */
         return set->count > 0;
     }
     sample_one(counter, &group->snapshot, object, definition, &sample);
