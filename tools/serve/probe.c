@@ -374,13 +374,15 @@ static void begin(struct probes *probes, const struct request *request, struct t
 static void emit_reason(const struct probe *probe, struct exposition *text)
 {
     static const struct metric_value one = {.whole = 1};
-    char reason[REASON_SIZE], label[2 * REASON_SIZE + 16] = "reason=\"", number[64];
-    const char *why = probe->reason                      ? probe->reason
-                      : probe->status == ERROR_MORE_DATA ? "its answer is too large"
-                      : probe->status == ERROR_NOT_ENOUGH_MEMORY
-                          ? "its answer needs too much memory"
-                          : machine_message(probe->target->address, probe->status);
-    snprintf(number, sizeof number, "error %ld", (long)probe->status);
+    char reason[REASON_SIZE], label[2 * REASON_SIZE + 16] = "reason=\"", number[64] = "";
+    const char *why = probe->reason;
+    if (!why) { /* else the thread may still be running, and the status is its own */
+        snprintf(number, sizeof number, "error %ld", (long)probe->status);
+        why = probe->status == ERROR_MORE_DATA ? "its answer is too large"
+              : probe->status == ERROR_NOT_ENOUGH_MEMORY
+                  ? "its answer needs too much memory"
+                  : machine_message(probe->target->address, probe->status);
+    }
     metric_utf8(why ? why : number, reason, sizeof reason);
     strcat(label + metric_escape(reason, label + 8), "\"");
     metrics_emit(&text->sink, "perf_probe_failure", "1; the label says why there are no values.",
