@@ -311,8 +311,7 @@ void live_end(struct viewer *viewer)
 
 /* ---- samples as text ---- */
 
-/* Converts a time to milliseconds since 1970, which JavaScript uses. */
-static int64_t javascript_time(int64_t time)
+int64_t javascript_time(int64_t time)
 {
     return time / 10000 - 11644473600000;
 }

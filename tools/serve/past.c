@@ -154,11 +154,6 @@ static bool collect(void *context, const char *instance, int64_t before, int64_t
 
 /* ---- events ---- */
 
-static int64_t javascript_time(int64_t time)
-{
-    return time / MILLISECOND - EPOCH;
-}
-
 enum figure { TIME, AVERAGE, LEAST, MOST };
 static void write_figure(struct json *json, const struct collected *collected,
                          const struct line *line, size_t at, enum figure figure)
@@ -633,12 +628,19 @@ struct past_query *past_query_new(struct past *past, const struct request *reque
     return NULL;
 }
 
-bool past_begin(struct past *past, const void *viewer, struct stream *stream)
+/* NULL: the viewer is not one of this file. */
+static struct past_query *find_query(struct past *past, const void *viewer)
 {
-    pthread_mutex_lock(&past->mutex);
     struct past_query *query = past->queries;
     while (query && query != viewer)
         query = query->next;
+    return query;
+}
+
+bool past_begin(struct past *past, const void *viewer, struct stream *stream)
+{
+    pthread_mutex_lock(&past->mutex);
+    struct past_query *query = find_query(past, viewer);
     if (query)
         query->stream = stream;
     pthread_cond_signal(&past->changed);
@@ -649,9 +651,7 @@ bool past_begin(struct past *past, const void *viewer, struct stream *stream)
 bool past_end(struct past *past, const void *viewer)
 {
     pthread_mutex_lock(&past->mutex);
-    struct past_query *query = past->queries;
-    while (query && query != viewer)
-        query = query->next;
+    struct past_query *query = find_query(past, viewer);
     if (query) {
         query->gone = true;
         query->stream = NULL;

@@ -137,12 +137,6 @@ struct reading {
     int64_t first, last;
 };
 
-/* Converts a local time to milliseconds since 1970 UTC, as JavaScript uses them. */
-static int64_t javascript_time(LONGLONG local)
-{
-    return utc_of_local(local) / 10000 - 11644473600000;
-}
-
 /* Converts milliseconds since 1970 UTC to a local time; 0: no limit. */
 static LONGLONG local_time(const char *text)
 {
@@ -186,7 +180,7 @@ static void take(void *context, LONGLONG time)
     if (points && reading->seen / reading->step == points)
         join_places(reading);
     size_t at = reading->seen / reading->step;
-    reading->last = javascript_time(time);
+    reading->last = javascript_time(utc_of_local(time));
     reading->first = reading->seen ? reading->first : reading->last;
     if (points && reading->seen % reading->step == 0)
         reading->times[at] = reading->last;
@@ -246,8 +240,8 @@ static int list_counters(struct input_log *source, const struct relog *opts, str
 {
     const PDH_TIME_INFO *extent = &source->extent;
     int code = source_add(source, opts);
-    write_extent(json, javascript_time(extent->StartTime), javascript_time(extent->EndTime),
-                 extent->SampleCount);
+    write_extent(json, javascript_time(utc_of_local(extent->StartTime)),
+                 javascript_time(utc_of_local(extent->EndTime)), extent->SampleCount);
     json_open(json, "counters", '[');
     for (size_t i = 0; !code && i < source->paths.count; i++)
         write_counter(json, source->handles[i], source->shown.texts[i]);

@@ -173,6 +173,8 @@ void live_begin(struct viewer *viewer, struct stream *stream);
 void live_end(struct viewer *viewer);
 void live_source(const struct live *live, struct model_source *ret);
 double live_seconds(const struct live *live);
+/* Converts a time (UTC) to milliseconds since 1970, which JavaScript uses. */
+int64_t javascript_time(int64_t time);
 bool live_watched(const struct live *live); /* there is a viewer */
 /* An event for one viewer only: a line with JSON, and an empty line. event_begin opens an object in
  * `json`; false: no memory. event_end closes it; the caller must then free `text`. False: there was
