@@ -80,7 +80,8 @@ static void remove_stale(const struct sockaddr_un *address)
 
 static bool listen_path(struct listeners *list, const char *path, gid_t group)
 {
-    static const char free[] = "; another server uses this socket: choose one by --socket PATH";
+    static const char free[] =
+        "; this server has no Unix socket: choose a free path by --socket PATH";
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         errno = ENAMETOOLONG;

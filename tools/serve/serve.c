@@ -280,9 +280,12 @@ static int run_all(struct serve_settings *settings, gid_t group)
     return code;
 }
 
-/* Stores the value of --host, --machine or --push-label. False: too many, or it is a plain word. */
+/* Stores the value of --host, --machine or --push-label. False: too many, no name of a host, or it
+ * is a plain word. */
 static bool take_name(struct serve_settings *settings, int id, const char *name)
 {
+    if (id == SERVE_HOST && (!*name || strpbrk(name, "/ @")))
+        return false;
     if (id == SERVE_HOST && settings->host_count < HOSTS_MOST)
         settings->hosts[settings->host_count++] = name;
     else if (id == SERVE_MACHINE && settings->machine_count < MACHINES_MOST)
@@ -315,7 +318,8 @@ int main(int argc, char **argv)
     while (id > 0 && (id = options_next(&options)) > 0) {
         int code = id == OPTION_SET ? options_set(&options, &settings) : 0;
         if (id != OPTION_SET && !take_name(&settings, id, options.value))
-            code = options_complain(&options, "an unexpected word, or too many names");
+            code = options_complain(&options, "%s: an unexpected word, no name, or too many names",
+                                    text_seen(options.value));
         if (code)
             return code;
     }
