@@ -214,7 +214,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, const struc
     if (reply->retry)
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, reply->retry);
     if (reply->status == HTTP_NO_SECRET)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                                reply->challenge ? reply->challenge : "Bearer");
     enum MHD_Result result = MHD_queue_response(connection, reply->status, response);
     MHD_destroy_response(response);
     return result;
@@ -248,9 +249,10 @@ static struct peer *peer_of(struct MHD_Connection *connection)
 
 /* Answers with the text `why` and ends the connection without reading the rest of the request. */
 static enum MHD_Result refuse(struct MHD_Connection *connection, enum http_status status,
-                              const char *why)
+                              const char *challenge, const char *why)
 {
-    struct reply reply = {.status = status, .type = "text/plain; charset=utf-8"};
+    struct reply reply = {
+        .status = status, .challenge = challenge, .type = "text/plain; charset=utf-8"};
     struct MHD_Response *response =
         MHD_create_response_from_buffer(strlen(why), (void *)why, MHD_RESPMEM_PERSISTENT);
     if (!response)
@@ -299,7 +301,7 @@ static enum MHD_Result refuse_user(struct http *http, struct MHD_Connection *con
         http->calls.forget(reply->job);
     if (reply->file >= 0)
         close(reply->file);
-    return refuse(connection, HTTP_BUSY,
+    return refuse(connection, HTTP_BUSY, NULL,
                   "You have a quarter of the server's connections: close some tabs.\n");
 }
 
@@ -415,15 +417,16 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         pending->request.path = url;
         enum http_status status = http->calls.early(http->calls.context, &pending->request, &why);
         if (status != HTTP_GOOD)
-            return refuse(connection, status, why);
+            return refuse(connection, status, http->calls.challenge, why);
         pending->request.file = http->calls.upload(&pending->request);
         const char *length = request_header(&pending->request, MHD_HTTP_HEADER_CONTENT_LENGTH);
         if (pending->request.file < 0)
             return MHD_YES;
         if (++http->uploads > UPLOADS_MOST)
-            return refuse(connection, HTTP_BUSY, "Four captures are being sent: wait for one.\n");
+            return refuse(connection, HTTP_BUSY, NULL,
+                          "Four captures are being sent: wait for one.\n");
         if (length && strtoull(length, NULL, 10) > CAPTURE_MOST)
-            return refuse(connection, HTTP_LARGE, "A capture may have 256 MiB at most.\n");
+            return refuse(connection, HTTP_LARGE, NULL, "A capture may have 256 MiB at most.\n");
         struct peer *peer = peer_of(connection);
         if (peer)
             peer->lasts = true; /* libmicrohttpd ends it when nothing arrives */
@@ -539,6 +542,21 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 
 struct http *http_new(int listener, bool local, unsigned most, const struct http_calls *calls)
 {
+    const struct http_tls *tls = calls->tls;
+    struct MHD_OptionItem items[5] = {
+        {MHD_OPTION_END, 0, NULL}
+    };
+    if (tls)
+        memcpy(
+            items,
+            (struct MHD_OptionItem[5]){
+                {MHD_OPTION_HTTPS_PRIORITIES,                              0, (void *)tls->priorities},
+                {MHD_OPTION_HTTPS_MEM_KEY,                                 0, (void *)tls->key       },
+                {MHD_OPTION_HTTPS_MEM_CERT,                                0, (void *)tls->cert      },
+                {tls->trust ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, (void *)tls->trust     },
+                {MHD_OPTION_END,                                           0, NULL                   },
+        },
+            sizeof items);
     struct http *http = calloc(1, sizeof *http);
     if (!http)
         return NULL;
@@ -546,12 +564,12 @@ struct http *http_new(int listener, bool local, unsigned most, const struct http
     http->local = local;
     http->most = most;
     http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http,
-        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, most,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0), 0, NULL, NULL, handle,
+        http, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, most,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)REQUEST_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, forget_request, http,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
-        NULL, MHD_OPTION_END);
+        NULL, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
     if (!http->daemon) {
         free(http);
         return NULL;

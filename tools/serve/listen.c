@@ -162,7 +162,8 @@ static bool refuse_others(const char *what)
 {
     fprintf(stderr,
             "openperflib-serve: %s: other machines could read the metrics, without a password and "
-            "unencrypted; listen to 127.0.0.1, behind a proxy with TLS, or add --insecure\n",
+            "unencrypted; give a certificate by --web.config.file, listen to 127.0.0.1, or add "
+            "--insecure\n",
             text_seen(what));
     return false;
 }

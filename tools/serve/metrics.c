@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers Prometheus: /metrics by tools/metrics, in the program's only thread. */
-#include "serve.h"
+#include "web-config.h"
 
 #include "../common/options.h"
 #include "../common/browser.h"
@@ -29,8 +29,9 @@ struct exporter {
     struct vocabulary *names; /* NULL: our own */
     struct probes *probes;    /* NULL: no other machines */
     struct access *access;
-    struct push *push; /* NULL: nothing is sent */
-    bool any_host;     /* requests by any host name are answered */
+    struct web_config *web; /* NULL: neither TLS nor passwords */
+    struct push *push;      /* NULL: nothing is sent */
+    bool any_host;          /* requests by any host name are answered */
     struct answer_text *texts;
 };
 
@@ -54,7 +55,10 @@ static void sent(void *owner)
 static enum http_status early(void *context, const struct request *request, const char **ret_why)
 {
     const struct exporter *exporter = context;
-    return exporter->any_host ? HTTP_GOOD : access_check(exporter->access, request, ret_why);
+    enum http_status status =
+        exporter->any_host ? HTTP_GOOD : access_check(exporter->access, request, ret_why);
+    return status == HTTP_GOOD && exporter->web ? web_config_check(exporter->web, request, ret_why)
+                                                : status;
 }
 
 /* ---- collect[] ---- */
@@ -220,8 +224,15 @@ static void run(struct http **https, size_t count, struct probes *probes, int si
 
 static int serve(struct exporter *exporter, const struct listeners *listeners, int signals)
 {
-    struct http_calls calls = {early,     answer,    probes_forget, upload,
-                               no_stream, no_viewer, exporter};
+    struct http_calls calls = {early,
+                               answer,
+                               probes_forget,
+                               upload,
+                               no_stream,
+                               no_viewer,
+                               exporter,
+                               "Basic realm=\"metrics\"",
+                               web_config_tls(exporter->web)};
     struct http *https[LISTENERS_MOST];
     unsigned most = CONNECTIONS_MOST + (exporter->probes ? PROBES_MOST : 0);
     size_t count = 0;
@@ -233,11 +244,14 @@ static int serve(struct exporter *exporter, const struct listeners *listeners, i
     }
     if (good) {
         if (!listeners->passed)
-            printf("Serving metrics at port %u: %s\n", listeners->port, listeners->link);
+            printf("Serving metrics at port %u: http%s%s\n", listeners->port, calls.tls ? "s" : "",
+                   listeners->link + 4);
         fflush(stdout);
         run(https, count, exporter->probes, signals);
     } else {
-        fputs("openperflib-serve: no memory, or libmicrohttpd could not be started\n", stderr);
+        fputs(calls.tls ? "openperflib-serve: no memory, or the certificate or key is wrong\n"
+                        : "openperflib-serve: no memory, or libmicrohttpd could not be started\n",
+              stderr);
     }
     while (count)
         http_free(https[--count]);
@@ -293,16 +307,20 @@ int metrics_serve(const struct metrics_options *options, int signals)
     struct exporter exporter = {.push = options->push};
     if (signals < 0 || (options->names && !read_names(options->names, &exporter.names)) ||
         (options->machines && !(exporter.probes = probes_new(options->machines, options))) ||
-        !listen_metrics(&listeners, options->address, options->insecure) ||
+        (options->web_config && !(exporter.web = web_config_read(options->web_config))) ||
+        !listen_metrics(&listeners, options->address,
+                        options->insecure || web_config_tls(exporter.web)) ||
         (options->groups && !read_groups(options->groups, &settings.groups))) {
         vocabulary_free(exporter.names);
+        web_config_free(exporter.web);
         probes_free(exporter.probes);
         return EXIT_FAILED;
     }
     exporter.metrics = metrics_new(&settings);
-    /* a page of another site could be shown under a host name that leads here (DNS rebinding) */
+    /* a page of another site could be shown under a host name that leads here (DNS rebinding); with
+     * TLS, the certificate prevents that */
     exporter.access = access_new(options->hosts, (gid_t)-1, "");
-    exporter.any_host = options->insecure;
+    exporter.any_host = options->insecure || web_config_tls(exporter.web);
     int code = serve(&exporter, &listeners, signals);
     while (exporter.texts) {
         struct answer_text *next = exporter.texts->next;
@@ -311,6 +329,7 @@ int metrics_serve(const struct metrics_options *options, int signals)
         exporter.texts = next;
     }
     access_free(exporter.access);
+    web_config_free(exporter.web);
     vocabulary_free(exporter.names);
     metrics_free(exporter.metrics);
     if (!probes_free(exporter.probes)) {

@@ -9,6 +9,7 @@ enum { MACHINES_MOST = 32, HOSTS_MOST = 16, PUSH_LABELS_MOST = 16, PUSH_LABEL_SI
 
 struct metrics_options {
     const char *address;
+    const char *web_config;   /* a file with TLS and passwords; NULL: none */
     const char *groups;       /* of processes: rules; NULL: none */
     const char *names;        /* of another exporter: a name or a path; NULL: our own */
     const char *machines;     /* file of machines that can be probed; NULL: none */
@@ -68,6 +69,8 @@ static const struct option_row serve_rows[] = {
      .sets = OPTION_WHOLE(struct serve_settings, metrics.series, 1, 100000000)},
     {0, "metrics-machines", "FILE", 0, "Answer /probe with the metrics of the machines of this file, and list them at /sd.", "@files", 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.machines)},
+    {0, "web.config.file", "FILE", 0, "TLS and passwords for --metrics, in the form that Prometheus' exporters share.", "@files", 0, NULL,
+     .sets = OPTION_TEXT(struct serve_settings, metrics.web_config)},
     {0, "push", "URL", 0, "Send metrics to this address by Prometheus' remote write.", NULL, 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, push.url)},
     {0, "push-interval", "SECONDS", 0, "Send a sample of every SECONDS; default 15.", NULL, 0, NULL,

@@ -85,10 +85,11 @@ void stream_end(struct stream *stream); /* nothing more will be added */
 #define NO_SESSION (uid_t)(-1)
 struct reply {
     enum http_status status;
-    const char *type;  /* such as "application/json"; NULL: no content */
-    const char *retry; /* seconds, the value of the header Retry-After; NULL: no such header */
-    FILE *out;         /* the stream to which the content is written */
-    const char *fixed; /* constant content, used instead of `out`; NULL: none */
+    const char *type;      /* such as "application/json"; NULL: no content */
+    const char *challenge; /* for the status 401; NULL: "Bearer" */
+    const char *retry;     /* seconds, the value of the header Retry-After; NULL: no such header */
+    FILE *out;             /* the stream to which the content is written */
+    const char *fixed;     /* constant content, used instead of `out`; NULL: none */
     size_t fixed_size;
     void (*sent)(void *owner); /* called when `fixed` is no longer needed; NULL: it stays */
     void *owner;
@@ -117,6 +118,13 @@ struct http_calls {
     void (*begin)(void *context, void *viewer, struct stream *stream);
     void (*end)(void *context, void *viewer);
     void *context;
+    const char *challenge;      /* for requests that `early` refuses; NULL: "Bearer" */
+    const struct http_tls *tls; /* NULL: unencrypted */
+};
+/* A certificate and its key, the authority of the clients' certificates (NULL: they need none), all
+ * as PEM, and GnuTLS's priorities. */
+struct http_tls {
+    const char *cert, *key, *trust, *priorities;
 };
 struct http;
 /* Serves the connections of a listening socket, at most `most` at once; others wait. NULL: no
