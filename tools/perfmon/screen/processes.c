@@ -332,6 +332,17 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
     }
 }
 
+/* Tells why a capture has no processes. */
+static void draw_none(const struct processes *processes, struct canvas *canvas, int row)
+{
+    struct model_source source;
+    const struct table *table = model_table(processes->list.model, processes->list.table);
+    model_source(processes->list.model, processes->list.source, &source);
+    if (source.state == MODEL_COMPLETE && !source.at && table && !table->row_count)
+        canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
+                    local("the capture has no counters of Process V2; 4 lists what it has"));
+}
+
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active)
 {
@@ -343,6 +354,8 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     for (size_t c = 0; c < LINE_VALUES; c++)
         processes->shown[c] = layout.number[c] != 0;
     draw_head(processes, canvas, row++, &layout);
+    if (active && !processes->list.line_count)
+        draw_none(processes, canvas, row);
     /* the texts are wanted if the state is shown, if grouping or filter need texts, or (below) if a
      * visible line lacks them */
     bool want = layout.text[STATE] || processes->grouping || *processes->filter.text;
