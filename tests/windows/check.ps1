@@ -106,6 +106,14 @@ foreach ($file in (Get-ChildItem $Folder -File -Filter '*.xml')) {
     }
 }
 
+# statements of docs/windows/pdh.md: the program prints a line of JSON for each
+Invoke-Check 'facts hold' 'facts.exe' {
+    $lines = @(& (Join-Path $Folder 'facts.exe'))
+    $exit = $LASTEXITCODE
+    foreach ($line in $lines) { [IO.File]::AppendAllText($Result, "$line`n") }
+    Write-Check 'facts hold' 'facts.exe' ($exit -eq 0) @{ exit = $exit; facts = $lines.Count }
+}
+
 # what Windows itself writes, to compare our layout with: a live capture, the console's lines, a set as XML
 $live = Join-Path $work 'live.blg'
 Invoke-Check 'typeperf prints' '' { $run = Invoke-Program 'typeperf.exe' @('-sc', '2', '\Processor(_Total)\% Processor Time', '\Memory\Available Bytes'); Write-Check 'typeperf prints' '' ($run.exit -eq 0) $run }
