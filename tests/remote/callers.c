@@ -281,7 +281,7 @@ static void refusals_are_noted(void **state)
     for (int i = 0; i < MANY; i++)
         assert_int_equal(requested("S-1-5-7"), 5);
     int lines = 0;
-    for (const char *at = lab_read("events"); (at = strstr(at, "not let anna read")); at++)
+    for (const char *at = lab_read("events"); (at = strstr(at, "anna read performance data")); at++)
         lines++;
     assert_int_equal(lines, AT_MOST); /* the events file gets at most this many lines in a minute */
 }
