@@ -57,6 +57,9 @@ bool buffer_add_byte(struct buffer *buffer, char byte);
 bool buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 LSTATUS buffer_status(const struct buffer *buffer); /* 0 or ERROR_NOT_ENOUGH_MEMORY */
 #define BUFFER_AUTO __attribute__((cleanup(buffer_done))) struct buffer
+/* Lets the kernel map all pages of the memory in one call, which is cheaper than one page fault per
+ * page. */
+void memory_populate(void *memory, size_t bytes);
 /* Gives the pages of a large piece of memory back to the system: they become 0, and use memory
  * again when they are written. For memory that is needed only while an answer is made. */
 void memory_unused(void *memory, size_t bytes);

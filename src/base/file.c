@@ -79,6 +79,7 @@ static void close_auto(int *fd)
 
 static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
 {
+    enum { LARGE = 256 << 10 };
     struct stat st;
     buffer_clear(ret);
     /* one byte more than the file's size, so that the last read, which finds the file's end, needs
@@ -89,6 +90,8 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
             return ERROR_FILE_TOO_LARGE;
         if (!buffer_reserve(ret, piece))
             return ERROR_NOT_ENOUGH_MEMORY;
+        if (piece >= LARGE)
+            memory_populate(ret->data + ret->len, piece);
         ssize_t count = read(fd, ret->data + ret->len, ret->capacity - ret->len - 1);
         if (count < 0 && errno == EINTR)
             continue;
@@ -98,7 +101,7 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
             return ERROR_SUCCESS;
         ret->len += (size_t)count;
         ret->data[ret->len] = '\0';
-        piece = ret->capacity - ret->len > 4096 ? ret->capacity - ret->len - 1 : 4096;
+        piece = ret->capacity - ret->len - 1 ? ret->capacity - ret->len - 1 : 4096;
     }
 }
 

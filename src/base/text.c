@@ -99,6 +99,16 @@ LSTATUS buffer_status(const struct buffer *buffer)
     return buffer->failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
 }
 
+void memory_populate(void *memory, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)memory;
+    uintptr_t first = (start + page - 1) / page * page, last = (start + bytes) / page * page;
+    if (first < last)
+        madvise((void *)first, last - first, MADV_POPULATE_WRITE);
+#endif
+}
+
 void memory_unused(void *memory, size_t bytes)
 {
     enum { LARGE = 256 << 10 };

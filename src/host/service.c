@@ -150,22 +150,19 @@ static bool take_value(void *self, const struct registry_value *value)
 
 /* Reads Linkage\Export, whose strings are passed to Open; if it is missing, export_names stays
  * NULL. (docs/windows/articles.md#c41) */
-static LSTATUS read_export(struct service *service, const char *path)
+static bool take_export(void *self, const struct registry_value *value)
 {
-    BUFFER_AUTO names = {0};
-    BUFFER_AUTO wide = {0};
-    uint32_t type;
-    if (registry_get(path, "Export", &type, &names) != ERROR_SUCCESS ||
-        (type != REG_MULTI_SZ && type != REG_SZ))
-        return ERROR_SUCCESS;
-    utf8_add_as_16(&wide, names.data, names.len);
+    struct service_reading *reading = self;
+    struct buffer wide = {0};
+    if (!text_equal_fold(value->name, "Export") ||
+        (value->type != REG_MULTI_SZ && value->type != REG_SZ))
+        return true;
+    utf8_add_as_16(&wide, value->data, value->size);
     buffer_add(&wide, "\0\0\0", 4); /* adds terminators, which the stored value may lack */
-    if (wide.failed)
-        return ERROR_NOT_ENOUGH_MEMORY;
-    service->export_units = wide.len / sizeof(uint16_t);
-    service->export_names = (uint16_t *)wide.data;
-    wide = (struct buffer){0};
-    return ERROR_SUCCESS;
+    reading->status = buffer_status(&wide);
+    reading->service->export_units = wide.len / sizeof(uint16_t);
+    reading->service->export_names = (uint16_t *)wide.data;
+    return false;
 }
 
 /* Sets whether the service is disabled, or on probation because its quarantine has ended. */
@@ -180,20 +177,21 @@ static void decide_state(struct service *service)
     service->disabled = forbidden && !service->on_probation;
 }
 
-static LSTATUS read_service(struct service *service, const char *name)
+static LSTATUS read_service(struct service *service, const char *name,
+                            const struct registry_subkey *subkey)
 {
-    FREE_AUTO char *path = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, name);
-    FREE_AUTO char *linkage = text_format("%s\\%s\\Linkage", REGISTRY_SERVICES, name);
     *service = (struct service){.name = strdup(name), .isolation = 1};
-    if (!path || !linkage || !service->name)
+    if (!service->name)
         return ERROR_NOT_ENOUGH_MEMORY;
     struct service_reading reading = {.service = service};
-    LSTATUS status = registry_each_value(path, take_value, &reading);
+    LSTATUS status = registry_each_value_below(subkey, "Performance", take_value, &reading);
     status = status ? status : reading.status;
     if (!status && !service->library)
         status = ERROR_FILE_NOT_FOUND;
     decide_state(service);
-    return status ? status : read_export(service, linkage);
+    if (!status)
+        registry_each_value_below(subkey, "Linkage", take_export, &reading);
+    return status ? status : reading.status;
 }
 
 static void service_free(struct service *service)
@@ -223,7 +221,7 @@ struct services_reading {
 };
 
 /* Adds a service, unless it cannot be read or has no library. */
-static bool add_service(void *self, const char *name)
+static bool add_service(void *self, const char *name, const struct registry_subkey *subkey)
 {
     struct services_reading *reading = self;
     if (reading->count == reading->capacity) {
@@ -237,7 +235,7 @@ static bool add_service(void *self, const char *name)
         reading->capacity = capacity;
     }
     struct service *service = &reading->services[reading->count];
-    LSTATUS status = read_service(service, name);
+    LSTATUS status = read_service(service, name, subkey);
     if (!status)
         reading->count++;
     else
@@ -251,7 +249,7 @@ static bool add_service(void *self, const char *name)
 static LSTATUS services_read(struct service **ret, size_t *ret_count)
 {
     struct services_reading reading = {0};
-    LSTATUS status = registry_each_key(REGISTRY_SERVICES, add_service, &reading);
+    LSTATUS status = registry_each_subkey(REGISTRY_SERVICES, add_service, &reading);
     status = status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
     status = status ? status : reading.status;
     if (status)

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define INDEX_FILE "registry" REGISTRY_INDEX_ENDING
@@ -270,18 +269,6 @@ static bool make_key(const struct parts *parts, struct image *image, size_t numb
     return true;
 }
 
-/* Lets the kernel map all pages of the memory in one call, which is cheaper than one page fault per
- * page. */
-static void populate(char *memory, size_t size)
-{
-#ifdef MADV_POPULATE_WRITE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)memory;
-    uintptr_t first = (start + page - 1) / page * page, last = (start + size) / page * page;
-    if (first < last)
-        madvise((void *)first, last - first, MADV_POPULATE_WRITE);
-#endif
-}
-
 static LSTATUS make_tree(const struct parts *parts, struct index *ret)
 {
     const struct disk_head *head = parts->head;
@@ -292,7 +279,7 @@ static LSTATUS make_tree(const struct parts *parts, struct index *ret)
     char *memory = ret->memory = calloc(1, sizes[0] + sizes[1] + sizes[2] + sizes[3] + sizes[4]);
     if (!memory)
         return ERROR_NOT_ENOUGH_MEMORY;
-    populate(memory, sizes[0] + sizes[1] + sizes[2] + sizes[3] + sizes[4]);
+    memory_populate(memory, sizes[0] + sizes[1] + sizes[2] + sizes[3] + sizes[4]);
     image.keys = (void *)memory;
     image.states = (void *)(memory + sizes[0]);
     image.lazies = (void *)(memory + sizes[0] + sizes[4]);

@@ -72,7 +72,10 @@ LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret)
     return ERROR_SUCCESS;
 }
 
-LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self)
+LSTATUS registry_each_subkey(const char *path,
+                             bool (*each)(void *self, const char *name,
+                                          const struct registry_subkey *subkey),
+                             void *self)
 {
     SNAPSHOT_AUTO *snapshot = NULL;
     LSTATUS status = store_hold(&snapshot);
@@ -81,10 +84,26 @@ LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char 
     const struct tree_key *key = tree_find(snapshot->root, path);
     store_walk_begin();
     for (size_t i = 0; key && i < key->key_count; i++)
-        if (!each(self, key->keys[i]->name))
+        if (!each(self, key->keys[i]->name, (const void *)key->keys[i]))
             break;
     store_walk_end();
     return key ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+}
+
+struct each_name {
+    bool (*each)(void *self, const char *name);
+    void *self;
+};
+
+static bool call_with_name(void *self, const char *name, const struct registry_subkey *subkey)
+{
+    const struct each_name *call = self;
+    return call->each(call->self, name);
+}
+
+LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self)
+{
+    return registry_each_subkey(path, call_with_name, &(struct each_name){each, self});
 }
 
 struct reporting {
@@ -113,15 +132,12 @@ static LSTATUS report_lazy(const struct tree_key *key, struct reporting reportin
     return status;
 }
 
-LSTATUS registry_each_value(const char *path,
-                            bool (*each)(void *self, const struct registry_value *value),
-                            void *self)
+LSTATUS registry_each_value_below(const struct registry_subkey *subkey, const char *below,
+                                  bool (*each)(void *self, const struct registry_value *value),
+                                  void *self)
 {
-    SNAPSHOT_AUTO *snapshot = NULL;
-    LSTATUS status = store_hold(&snapshot);
-    if (status)
-        return status;
-    const struct tree_key *key = tree_find(snapshot->root, path);
+    LSTATUS status;
+    const struct tree_key *key = tree_find((const void *)subkey, below);
     if (key && tree_is_lazy(key) &&
         (status = report_lazy(key, (struct reporting){NULL, each, self})) != ERROR_NOT_FOUND)
         return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
@@ -132,6 +148,16 @@ LSTATUS registry_each_value(const char *path,
             break;
     }
     return key ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+}
+
+LSTATUS registry_each_value(const char *path,
+                            bool (*each)(void *self, const struct registry_value *value),
+                            void *self)
+{
+    SNAPSHOT_AUTO *snapshot = NULL;
+    LSTATUS status = store_hold(&snapshot);
+    return status ? status
+                  : registry_each_value_below((const void *)snapshot->root, path, each, self);
 }
 
 /* ---- writing ---- */

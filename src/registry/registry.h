@@ -54,6 +54,17 @@ LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char 
 LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
                             void *self);
+/* The same with the subkey itself, valid during the call, for a caller that reads values of all
+ * subkeys: it finds none of them by its path again. Changes by this process may not be visible. */
+struct registry_subkey;
+LSTATUS registry_each_subkey(const char *path,
+                             bool (*each)(void *self, const char *name,
+                                          const struct registry_subkey *subkey),
+                             void *self);
+/* Like registry_each_value, for the key `below` the subkey. */
+LSTATUS registry_each_value_below(const struct registry_subkey *subkey, const char *below,
+                                  bool (*each)(void *self, const struct registry_value *value),
+                                  void *self);
 /* Returns a number that changes when the content of the files has changed. Each call checks the
  * layers' folders; once a second a call also checks 64 files of each layer, in turn, to detect
  * files that were edited in place. Allocates nothing unless something changed. */
