@@ -279,6 +279,11 @@ static struct sample sample_of_number(double number, LONGLONG time)
     return sample;
 }
 
+static bool has_name_at(const struct item_set *set, size_t at, const char *name)
+{
+    return set && at < set->count && !strcmp(set->names.data + set->items[at].name, name);
+}
+
 /* Adds the items of an array. Equal names are numbered from 0; names that the path does not match
  * are counted, too. The set of the counter before usually begins with the same names, which then
  * have the same numbers. */
@@ -296,9 +301,9 @@ static void take_items(struct counter *counter, const struct log_value *value,
     for (size_t i = 0; i < value->count; i++) {
         const struct sample sample = sample_of_item(value, &value->items[i]);
         const char *name = value->items[i].name;
-        const struct sample_item *twin = like && i < like->count ? &like->items[i] : NULL;
         struct instance_key key;
-        if (twin && !strcmp(like->names.data + twin->name, name)) {
+        if (has_name_at(like, i, name)) {
+            const struct sample_item *twin = &like->items[i];
             key = (struct instance_key){name, twin->length, twin->hash, twin->number};
         } else {
             like = NULL;
