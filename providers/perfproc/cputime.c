@@ -43,12 +43,11 @@ static uint64_t system_share(struct perfproc_cputime ticks, uint64_t run)
     return ticks.user == 0 ? run : scaled(ticks.system, run, ticks.user + ticks.system);
 }
 
-struct perfproc_cputime perfproc_split(struct perfproc_cputime ticks, uint64_t run,
-                                       struct perfproc_cputime shown)
+struct perfproc_cputime perfproc_no_less(struct perfproc_cputime split, struct perfproc_cputime shown)
 {
+    uint64_t run = split.user + split.system;
     if (shown.user + shown.system >= run)
         return shown;
-    struct perfproc_cputime split = {.system = system_share(ticks, run)};
     if (split.system < shown.system)
         split.system = shown.system;
     split.user = run - split.system;
@@ -57,4 +56,12 @@ struct perfproc_cputime perfproc_split(struct perfproc_cputime ticks, uint64_t r
         split.system = run - split.user;
     }
     return split;
+}
+
+struct perfproc_cputime perfproc_split(struct perfproc_cputime ticks, uint64_t run,
+                                       struct perfproc_cputime proc, struct perfproc_cputime shown)
+{
+    uint64_t system = system_share(ticks, run);
+    struct perfproc_cputime split = {run - system, system};
+    return perfproc_no_less(perfproc_no_less(split, proc), shown);
 }

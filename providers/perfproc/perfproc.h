@@ -124,9 +124,14 @@ bool perfproc_list_records(opl_listing *processes, const struct perfproc_compani
 struct perfproc_cputime {
     uint64_t user, system; /* nanoseconds */
 };
-/* Splits the exact run time as the kernel does: by the ratio of the ticks, neither part less
- * than the value shown before. */
+/* Moves time from one part of split to the other, so that neither part is less than in shown. The
+ * sum stays the same; if shown has a greater sum, shown is returned. */
+struct perfproc_cputime perfproc_no_less(struct perfproc_cputime split,
+                                         struct perfproc_cputime shown);
+/* Splits the exact run time as the kernel does: by the ratio of the ticks, neither part less than
+ * what proc has shown to any program, nor than what this provider has shown. The sum is the run
+ * time, unless more has already been shown. */
 struct perfproc_cputime perfproc_split(struct perfproc_cputime ticks, uint64_t run,
-                                       struct perfproc_cputime shown);
+                                       struct perfproc_cputime proc, struct perfproc_cputime shown);
 
 #endif

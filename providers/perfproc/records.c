@@ -36,7 +36,7 @@ enum { PREFETCH = 1024 }; /* bytes that are fetched ahead of the present record 
 /* The values last shown of a task or process, so that no time ever decreases. */
 struct shown {
     uint32_t id, spare;
-    uint64_t start, run;
+    uint64_t start;
     struct perfproc_cputime time;
 };
 /* The values shown in the previous collection, and in this one, in ascending order of ids. */
@@ -144,28 +144,18 @@ static uint64_t greater(uint64_t one, uint64_t other)
     return one > other ? one : other;
 }
 
-static bool is_later(struct perfproc_cputime one, struct perfproc_cputime other)
-{
-    return one.user + one.system > other.user + other.system;
-}
-
-/* Returns the times to show. If proc has already shown greater times, perhaps to other programs,
- * the greater times are used. */
+/* Returns the times to show. */
 static struct shown *memory_time(struct shown_memory *memory, const struct record_task *task,
                                  struct perfproc_cputime ticks, uint64_t run,
                                  struct perfproc_cputime proc)
 {
     const struct shown *before = memory_find(memory, task->id, task->start);
     struct shown *now = &memory->now[memory->now_count++];
-    *now = (struct shown){.id = task->id, .start = task->start, .run = run};
+    *now = (struct shown){.id = task->id, .start = task->start};
     if (before)
         now->time = before->time;
-    bool rough = task->flags & RECORD_UNSETTLED, later = is_later(proc, now->time);
-    if (!rough && (!before || before->run != run || later)) {
-        struct perfproc_cputime time = perfproc_split(ticks, run, later ? proc : now->time);
-        now->time.user = greater(now->time.user, time.user);
-        now->time.system = greater(now->time.system, time.system);
-    }
+    if (!(task->flags & RECORD_UNSETTLED))
+        now->time = perfproc_split(ticks, run, proc, now->time);
     return now;
 }
 
@@ -373,10 +363,10 @@ static bool add_from_proc(struct record_list *list, const char *folder, const ch
     if (list->with->io)
         perfproc_add_io(list->with->io, folder);
     perfproc_add_texts(list->with->texts, now->id, NULL);
-    uint64_t user = opl_listing_column(processes, &perfproc_stat, STAT_USER) * tick_ns;
-    uint64_t system = opl_listing_column(processes, &perfproc_stat, STAT_SYSTEM) * tick_ns;
-    now->time.user = greater(now->time.user, user);
-    now->time.system = greater(now->time.system, system);
+    struct perfproc_cputime time = {
+        opl_listing_column(processes, &perfproc_stat, STAT_USER) * tick_ns,
+        opl_listing_column(processes, &perfproc_stat, STAT_SYSTEM) * tick_ns};
+    now->time = perfproc_no_less(time, now->time);
     opl_listing_set(processes, ROW_USER, now->time.user / 100);
     opl_listing_set(processes, ROW_SYSTEM, now->time.system / 100);
     opl_listing_set(processes, ROW_PROCESSOR, now->time.user / 100 + now->time.system / 100);

@@ -2,6 +2,7 @@
 /* perfproc.so with proc files that the test makes: odd names, zombies, unreadable and vanished
  * files, exact values. */
 #include "perfproc.h"
+#include "../../providers/perfproc/perfproc.h"
 
 enum { FREQUENCY = 10000000, BTIME = 1700000000 };
 
@@ -822,6 +823,30 @@ static void thread_details_are_those_of_the_threads(void **state)
     assert_false(answer_object(&answer, 816, &details));
 }
 
+/* Every program that reads proc fixes a split there, and this provider fixes its own at other
+ * moments. Neither may make the sum of both parts greater than the run time. */
+static void the_parts_of_a_time_are_its_sum(void **state)
+{
+    (void)state;
+    srand(1);
+    for (int history = 0; history < 2000; history++) {
+        struct perfproc_cputime none = {0}, ticks = none, proc = none, shown = none;
+        uint64_t run = 0;
+        for (int step = 0; step < 100; step++) {
+            run += (uint64_t)(rand() % 9000000);
+            *(rand() % 2 ? &ticks.user : &ticks.system) += (uint64_t)(rand() % 2) * 10000000;
+            if (rand() % 4 == 0)
+                proc = perfproc_split(ticks, run, proc, none);
+            if (rand() % 2)
+                continue;
+            struct perfproc_cputime now = perfproc_split(ticks, run, proc, shown);
+            assert_true(now.user >= shown.user && now.system >= shown.system);
+            assert_int_equal(now.user + now.system, run);
+            shown = now;
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -848,6 +873,7 @@ int main(void)
         cmocka_unit_test(the_vanished_are_left_out_of_both),
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(equal_names_stay_equal),
+        cmocka_unit_test(the_parts_of_a_time_are_its_sum),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
