@@ -2,7 +2,7 @@
 // The range of time of the chart, and the marks on its axis as a list.
 
 import { Mark, Past, rangeOf, SPANS, USUAL } from "./past";
-import { t, tag, Text, told } from "./texts";
+import { t, tag, Text, translated } from "./texts";
 
 const NAMES: Record<string, Text> = { "5m": "5 minutes", "1h": "Hour", "1d": "Day", "7d": "Week", "14d": "14 days" };
 const LEAST = 10000;
@@ -46,8 +46,8 @@ export function RangeBar({ text, from, to, set, past }: { text: string; from: nu
 }
 
 const KINDS: Record<Mark["kind"], Text> = {
-    event: "logged", gap: "the set stopped", start: "the set continued", birth: "begins: {}", death: "ends: {}", hole: "no samples until {}",
-    meet: "before: recorded by the set “base”; after: from the memory of the server",
+    event: "logged", gap: "recording stopped", start: "recording continued", birth: "begins: {}", death: "ends: {}", hole: "no samples until {}",
+    join: "before: recorded by the set “base”; after: from the memory of the server",
 };
 const SHOWN = 200;
 
@@ -57,7 +57,7 @@ export function markText(mark: Mark): string {
 
 /** A list of the marks; a click on one shows the time around it. */
 export function Marks({ marks, set, past, more }: { marks: Mark[]; set(text: string): void; past: Past | null; more: boolean }) {
-    const notes = !past ? [] : [told(past.why), past.lost, past.own && t("The set “base” shown here is that of the server's user, in {}; the system's set of this name is not read.", past.own), more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
+    const notes = !past ? [] : [translated(past.why), past.lost, past.own && t("The set “base” shown here is that of the server's user, in {}; the system's set of this name is not read.", past.own), more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
     return (
         <>{notes.map((note) => <p key={note} class="note">{note}</p>)}
         {marks.length > 0 && <details class="marks">

@@ -34,8 +34,9 @@ export async function upload(file: File): Promise<string> {
     return (await answer.json()).capture;
 }
 
-function ask(id: string, what: string, words: Record<string, number> = {}, paths: string[] = []): Promise<Response> {
-    const query = new URLSearchParams({ capture: id, ...Object.fromEntries(Object.entries(words).map(([key, value]) => [key, String(Math.round(value))])) });
+/** Requests what the server reads from a capture: "counters", "values", or a part of it as a file. */
+function requestPart(id: string, what: string, range: Record<string, number> = {}, paths: string[] = []): Promise<Response> {
+    const query = new URLSearchParams({ capture: id, ...Object.fromEntries(Object.entries(range).map(([key, value]) => [key, String(Math.round(value))])) });
     return request(`/api/capture/${what}?${query}`, { method: "POST", body: paths.join("\n") });
 }
 
@@ -48,7 +49,7 @@ const suffixOf = (path: string) => (/\\%[^\\]*$/.test(path) ? "%" : path.endsWit
 export async function readCapture(id: string): Promise<Capture> {
     const { name } = await (await request(`/api/capture?capture=${id}`)).json();
     try {
-        const answer = await (await ask(id, "counters")).json();
+        const answer = await (await requestPart(id, "counters")).json();
         const counters: Recorded[] = answer.counters.map((each: Recorded) => ({ ...each, ...split(each.path), suffix: each.type ? each.suffix : suffixOf(each.path) }));
         return { ...answer, id, name, counters, loss: readable(answer.loss, name), machines: new Set(counters.map((each) => each.machine.toLowerCase())) };
     } catch (error) {
@@ -58,14 +59,14 @@ export async function readCapture(id: string): Promise<Capture> {
     }
 }
 
-export async function readValues(capture: Capture, paths: string[], words: Record<string, number> = {}): Promise<{ times: number[]; series: Values[]; loss: string }> {
-    const answer = await (await ask(capture.id, "values", words, paths)).json();
+export async function readValues(capture: Capture, paths: string[], range: Record<string, number> = {}): Promise<{ times: number[]; series: Values[]; loss: string }> {
+    const answer = await (await requestPart(capture.id, "values", range, paths)).json();
     return { ...answer, loss: readable(answer.loss, capture.name) };
 }
 
 /** Reads a part of the capture as a file: "csv" or "blg". */
 export async function readPart(capture: Capture, format: string, paths: string[], from: number, to: number): Promise<Blob> {
-    return (await ask(capture.id, format, { begin: from, end: to }, paths.map(anyMachine))).blob();
+    return (await requestPart(capture.id, format, { begin: from, end: to }, paths.map(anyMachine))).blob();
 }
 
 const anyMachine = (path: string) => (path.startsWith("\\\\") ? path : `\\\\*${path}`);
@@ -167,7 +168,7 @@ function addGaps(times: number[], series: Values[]): void {
 /** Shows captures in place of the machine: one, or two, whose lines then begin at the same place of
  * the chart. */
 export class Recording extends Live {
-    private asked = "";
+    private requested = "";
     /** the part of the first capture that charts show; null: all */
     private range: [number, number] | null = null;
     loss = "";
@@ -186,33 +187,33 @@ export class Recording extends Live {
     }
 
     override watch(lists: string[], _machine = "", range: [number, number] | null = null): void {
-        const asked = [...lists, String(range)].join("\n\n");
-        if (asked === this.asked || !lists.length) return;
-        this.asked = asked;
+        const requested = [...lists, String(range)].join("\n\n");
+        if (requested === this.requested || !lists.length) return;
+        this.requested = requested;
         this.range = range;
         this.tables = lists.map((key) => ({ key, columns: [], rows: [], tick: 0, time: 0, reasons: new Map() }));
         this.series = new Map();
         this.times = [];
         this.state = "starting";
         this.problem = "";
-        void this.load(lists, this.asked);
+        void this.load(lists, this.requested);
     }
 
-    private async load(lists: string[], asked: string): Promise<void> {
+    private async load(lists: string[], requested: string): Promise<void> {
         try {
-            for (const capture of this.captures) await this.loadOne(capture, lists, asked);
+            for (const capture of this.captures) await this.loadOne(capture, lists, requested);
         } catch (error) {
             if (error instanceof NoSession) this.noSession = error.message;
             else this.problem = String((error as Error).message || error);
         }
-        if (asked !== this.asked) return;
+        if (requested !== this.requested) return;
         this.state = "complete";
         this.changed();
     }
 
     /** Reads the lists of one capture: those for charts with their values over time; the others
      * without these, and of the first capture only. */
-    private async loadOne(capture: Capture, lists: string[], asked: string): Promise<void> {
+    private async loadOne(capture: Capture, lists: string[], requested: string): Promise<void> {
         const shift = this.captures[0].first - capture.first;
         for (const chart of [true, false]) {
             const places = lists.map((list, i) => ({ i, list })).filter(({ list }) => list.startsWith("+") === chart && !list.startsWith("#"));
@@ -221,7 +222,7 @@ export class Recording extends Live {
             const paths = (processes < 0 ? [] : processPaths(capture)).concat(found.flatMap(({ lines }) => lines.filter((line) => line.found).map((line) => line.pattern)));
             if (!paths.length || (!chart && capture !== this.captures[0])) continue;
             const answer = await readValues(capture, [...new Set(paths)], { points: chart ? POINTS : 0, ...(chart && this.range ? { begin: this.range[0] - shift, end: this.range[1] - shift } : {}) });
-            if (asked !== this.asked) return;
+            if (requested !== this.requested) return;
             if (chart) addGaps(answer.times, answer.series);
             if (answer.loss && !this.loss.includes(answer.loss)) this.loss = [this.loss, answer.loss].filter(Boolean).join("\n");
             const values = answer.series.map((each) => ({ ...each, ...split(each.path) }));

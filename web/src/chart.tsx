@@ -61,10 +61,10 @@ function drawMarks(plot: uPlot, marks: Mark[]): void {
     const { ctx, bbox } = plot, style = getComputedStyle(document.body);
     ctx.save();
     for (const mark of marks) {
-        const x = plot.valToPos(mark.time / 1000, "x", true), whole = mark.kind === "meet" || mark.kind === "gap" || mark.kind === "start" || mark.kind === "hole";
+        const x = plot.valToPos(mark.time / 1000, "x", true), whole = mark.kind === "join" || mark.kind === "gap" || mark.kind === "start" || mark.kind === "hole";
         if (x < bbox.left || x > bbox.left + bbox.width) continue;
         const bad = mark.kind === "event" && mark.level !== "information";
-        ctx.strokeStyle = style.getPropertyValue(bad ? "--bad" : mark.kind === "meet" ? "--accent" : "--soft");
+        ctx.strokeStyle = style.getPropertyValue(bad ? "--bad" : mark.kind === "join" ? "--accent" : "--soft");
         ctx.lineWidth = (bad ? 3 : 2) * devicePixelRatio;
         ctx.setLineDash(whole ? [4 * devicePixelRatio, 4 * devicePixelRatio] : []);
         ctx.beginPath();
@@ -137,12 +137,12 @@ function read(plot: uPlot, place: HTMLElement, times: number[], lines: Line[], o
     place.hidden = left < 0;
     if (left < 0) return;
     const time = plot.posToVal(left, "x") * 1000, idx = nearestTo(times, time);
-    const known = times.length > 0 && distance(times[idx] / 1000) < NEAR_SAMPLE, said = document.createElement("b");
-    said.textContent = clock(known ? times[idx] : time);
+    const known = times.length > 0 && distance(times[idx] / 1000) < NEAR_SAMPLE, timeLabel = document.createElement("b");
+    timeLabel.textContent = clock(known ? times[idx] : time);
     const values = known ? lines.map((line) => ({ line, value: line.hidden ? null : line.series.values[idx] })).filter(({ value }) => typeof value === "number") : [];
     const away = new Map(values.map(({ line, value }) => [line, Math.abs(plot.valToPos(value! * line.factor, `y${one ? "%" : unitOf(line.counter)}`) - top)]));
     const nearest = new Set([...away.keys()].sort((a, b) => away.get(a)! - away.get(b)!).slice(0, MOST_READ));
-    place.replaceChildren(said, ...marks.filter((mark) => distance(mark.time / 1000) < NEAR_MARK).slice(0, MOST_READ).map((mark) => {
+    place.replaceChildren(timeLabel, ...marks.filter((mark) => distance(mark.time / 1000) < NEAR_MARK).slice(0, MOST_READ).map((mark) => {
         const row = document.createElement("div");
         row.textContent = `▾ ${markText(mark)}`;
         return row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Hundreds of instances at once: one row each, time from left to right, the value as a colour. The
-// pointer, or the arrow keys on the focused map, tell a value; the legend below has the numbers.
+// pointer, or the arrow keys on the focused map, show one value; the legend below has the numbers.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Line } from "./chart";
@@ -14,7 +14,7 @@ import { t } from "./texts";
 /** From dark blue over green to yellow. The lightness always increases, so the colours can be
  * distinguished with every kind of colour vision, and in a print in grey. */
 const SCALE = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
-const STEPS = 64, LEAST_ROW = 3, MOST_ROW = 18, ROOM = 480, COLUMN = 4, MOST_ROWS = 500;
+const STEPS = 64, LEAST_ROW = 3, MOST_ROW = 18, MAP_HEIGHT = 480, COLUMN = 4, MOST_ROWS = 500;
 
 const colours = Uint32Array.from({ length: STEPS }, (_, step) => {
     const at = (step / (STEPS - 1)) * (SCALE.length - 1), low = Math.min(Math.floor(at), SCALE.length - 2);
@@ -47,7 +47,7 @@ function largest(values: (number | null)[], columns: { count: number; of: number
 function One({ live, lines, path, order }: { live: Shown; lines: Line[]; path: string; order: string }) {
     const canvas = useRef<HTMLCanvasElement>(null), [at, setAt] = useState<{ row: number; column: number } | null>(null);
     const [width, setWidth] = useState(0);
-    const rows = sorted(live, lines, order).slice(0, MOST_ROWS), height = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(ROOM / rows.length)));
+    const rows = sorted(live, lines, order).slice(0, MOST_ROWS), height = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(MAP_HEIGHT / rows.length)));
     const places = place(live.times, Math.max(1, Math.floor(width / COLUMN))), columns = places.count;
     const begin = (column: number) => live.times[places.of.findIndex((each) => each >= column)];
     const cells = rows.map((line) => largest(line.series.values, places));
@@ -89,7 +89,7 @@ function One({ live, lines, path, order }: { live: Shown; lines: Line[]; path: s
         <figure class="heat">
             <figcaption>{rows.length < lines.length ? t("{} – the first {} of {} rows", title, rows.length, lines.length) : `${title}: ${t("{} instances", rows.length)}`}
                 <span class="scale">{number(0, lines[0].counter)}<span class="colours" aria-hidden="true" />{number(most, lines[0].counter)}</span></figcaption>
-            <div class="map" role="application" tabIndex={0} aria-label={t("Heat map of {}: the arrow keys tell the values", title)} onKeyDown={key}
+            <div class="map" role="application" tabIndex={0} aria-label={t("Heat map of {}: read the values with the arrow keys", title)} onKeyDown={key}
                 onPointerMove={point} onPointerLeave={() => setAt(null)} onBlur={() => setAt(null)}>
                 <canvas ref={canvas} style={{ height: `${height * rows.length}px` }} />
                 {at && <div class="cell" style={{ left: `${at.column / columns * 100}%`, top: `${at.row * height}px`, width: `${100 / columns}%`, height: `${height}px` }} />}

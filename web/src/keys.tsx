@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keys for what is used often. Single letters only, without Ctrl or Alt and not while a text is typed,
-// so that none is taken from the browser; whoever dictates or mistypes can switch them off.
+// so that none is taken from the browser; they can be switched off, for users who dictate or mistype.
 
 import { useEffect, useRef } from "preact/hooks";
 import { t, Text } from "./texts";

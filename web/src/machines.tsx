@@ -4,7 +4,7 @@
 import { useEffect, useReducer, useState } from "preact/hooks";
 import { bytes } from "./format";
 import { Live } from "./live";
-import { decimal, t, Text, told } from "./texts";
+import { decimal, t, Text, translated } from "./texts";
 
 const LISTS = ["\\Processor(_Total)\\% Idle Time", "\\Memory Usage\\% Used Memory", "\\Memory\\Available Bytes", "\\Pressure(*)\\% Some Time"];
 const percent = (value: unknown) => (typeof value === "number" ? `${decimal(value.toFixed(1))}\u202f%` : "–");
@@ -34,7 +34,7 @@ export function Machines({ names, choose }: { names: string[]; choose(name: stri
                         <td class="number">{percent(typeof idle === "number" ? 100 - idle : null)}</td><td class="number">{percent(cell(1))}</td>
                         <td class="number">{typeof free === "number" ? bytes(free) : "–"}</td>
                         <td>{waits.map((row) => `${row.name} ${percent(row.cells[0])}`).join(", ")}</td>
-                        <td class={`state-cell ${live?.state ?? ""}`}>{t(STATES[live?.state ?? "starting"])}{live?.problem || live?.why ? `: ${told(live.problem || live.why)}` : ""}</td></tr>);
+                        <td class={`state-cell ${live?.state ?? ""}`}>{t(STATES[live?.state ?? "starting"])}{live?.problem || live?.why ? `: ${translated(live.problem || live.why)}` : ""}</td></tr>);
             })}</tbody>
         </table>
     );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the server's user may not read, with the command that changes it: said once for each command.
+// What the server's user may not read, with the command that changes it: shown once for each command.
 import { useState } from "preact/hooks";
 import { t } from "./texts";
 

@@ -14,10 +14,10 @@ import { Missing } from "./missing";
 import { counterOf, ObjectType, readObjects } from "./objects";
 import { Overview, overviewLists } from "./overview";
 import { Past, rangeOf, Shown } from "./past";
-import { Form, readState, State, View, writeState } from "./state";
+import { ChartType, readState, State, View, writeState } from "./state";
 import { ProcessDetails, processLists, ProcessList } from "./processes";
 import { Report, reportLists } from "./tables";
-import { Language, LANGUAGES, setLanguage, t, Text, told } from "./texts";
+import { Language, LANGUAGES, setLanguage, t, Text, translated } from "./texts";
 import { objectsOf } from "./captures";
 import { Comparison, Save, SourceChoice, SourceNotes, useRecording, useSources } from "./sources";
 import { Tree } from "./tree";
@@ -34,20 +34,20 @@ function listsOf(state: State, objects: ObjectType[]): string[] {
 
 function NoEntry({ why }: { why: string }) {
     return <main class="entry"><h1>perfmon</h1>
-        <p>{why ? told(why) : t("This page needs a link with a secret, which works once.")}</p>
+        <p>{why ? translated(why) : t("This page needs a link with a secret, which works once.")}</p>
         <p>{t("Get a link on the machine with {}.", "perfmon open")}</p></main>;
 }
 
-const FORMS: [Form, Text][] = [["line", "Line"], ["bars", "Bars"], ["heat", "Heat map"], ["values", "Values"]];
+const CHART_TYPES: [ChartType, Text][] = [["line", "Line"], ["bars", "Bars"], ["heat", "Heat map"], ["values", "Values"]];
 const MOST_LINES = 100;
 
 /** Buttons that choose how the selected counters are shown: as lines, bars, heat map or values. */
 function Toolbar({ state, change }: { state: State; change(part: Partial<State>): void }) {
     return (
         <div class="toolbar">
-            <fieldset><legend class="spoken">{t("Form")}</legend>{FORMS.map(([form, title]) => (
-                <label key={form}><input type="radio" name="form" checked={state.form === form} onChange={() => change({ form })} />{t(title)}</label>))}</fieldset>
-            {state.form === "line" && <label>{t("Scale")} <select value={state.one ? "one" : "unit"} onChange={(event) => change({ one: event.currentTarget.value === "one" })}>
+            <fieldset><legend class="spoken">{t("Chart type")}</legend>{CHART_TYPES.map(([chart, title]) => (
+                <label key={chart}><input type="radio" name="chart" checked={state.chart === chart} onChange={() => change({ chart })} />{t(title)}</label>))}</fieldset>
+            {state.chart === "line" && <label>{t("Scale")} <select value={state.one ? "one" : "unit"} onChange={(event) => change({ one: event.currentTarget.value === "one" })}>
                 <option value="unit">{t("an axis for each unit")}</option><option value="one">{t("one axis, scaled by powers of ten")}</option></select></label>}
         </div>
     );
@@ -88,13 +88,13 @@ function Page() {
     }, [machine, state.machine, state.language]);
     setLanguage(state.language);
     const search = (place: string) => (document.querySelector(place) as HTMLInputElement | null)?.focus();
-    const forms: Record<string, Form> = { l: "line", b: "bars", h: "heat", v: "values" }, views: Record<string, View> = { 1: "overview", 2: "processes", 3: "chart", 4: "report" };
+    const charts: Record<string, ChartType> = { l: "line", b: "bars", h: "heat", v: "values" }, views: Record<string, View> = { 1: "overview", 2: "processes", 3: "chart", 4: "report" };
     useKeys(state.keys, (key) => {
         if (key === "?") setHelp(true);
         else if (key === "s") { setTree(true); setTimeout(() => search(".tree input")); }
         else if (key === "f") search("header input[type=search]");
         else if (views[key]) change({ view: views[key], sort: "", process: "" });
-        else change({ view: "chart", form: forms[key] });
+        else change({ view: "chart", chart: charts[key] });
     });
     const turn = (event: KeyboardEvent) => {
         const step = ({ ArrowRight: 1, ArrowLeft: -1 } as Record<string, number>)[event.key], shown = tabs.findIndex(([view]) => view === state.view);
@@ -111,7 +111,7 @@ function Page() {
     const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => live.tables.flatMap((each) => each.columns).find((each) => each.path === path && each.type) ?? counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
     const ends = recording ? { from: zoomed?.[0] ?? recording.captures[0].first, to: zoomed?.[1] ?? Math.max(recording.captures[0].last, ...live.times) } : joined;
     const marks = joined?.marks ?? (recording && state.view === "chart" ? recording.marks : []);
-    const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.form === "line") : [];
+    const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.chart === "line") : [];
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
     const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
     const remove = (path: string) => change({ paths: state.paths.filter((each) => each !== path) });
@@ -130,7 +130,7 @@ function Page() {
                 <div role="tablist" aria-label={t("Views")} onKeyDown={turn}>{tabs.map(([view, title]) =>
                     <button key={view} role="tab" id={`tab-${view}`} aria-controls="view" tabIndex={state.view === view ? 0 : -1} aria-selected={state.view === view} onClick={() => change({ view, sort: "", process: "" })}>{t(title)}</button>)}</div>
                 {state.view !== "chart" && state.view !== "machines" && <input type="search" placeholder={t("Filter rows")} aria-label={t("Filter rows")} value={state.filter} onInput={(event) => change({ filter: event.currentTarget.value })} />}
-                <span class={`state ${live.state}`} role="status">{t(STATES[live.state])}{live.problem || live.why ? `: ${told(live.problem || live.why)}` : ""}</span>
+                <span class={`state ${live.state}`} role="status">{t(STATES[live.state])}{live.problem || live.why ? `: ${translated(live.problem || live.why)}` : ""}</span>
                 <select aria-label={t("Language")} value={state.language} onChange={(event) => change({ language: event.currentTarget.value as Language })}>
                     {LANGUAGES.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
                 </select>
@@ -153,12 +153,12 @@ function Page() {
                 {state.view === "chart" && (state.paths.length
                     ? <><Toolbar state={state} change={change} />
                         {ends && <RangeBar text={state.range} from={ends.from} to={ends.to} set={setRange} past={recording ? null : past} />}
-                        {state.form === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one}
+                        {state.chart === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one}
                             axis={joined ? { from: joined.from, to: joined.to, marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : ends ? { ...ends, marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
-                        {state.form === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
-                        {state.form === "bars" && <Bars live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
-                        {state.form === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
-                        {state.form === "values" && <Values live={shown} lines={lines} />}
+                        {state.chart === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
+                        {state.chart === "bars" && <Bars live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
+                        {state.chart === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
+                        {state.chart === "values" && <Values live={shown} lines={lines} />}
                         {ends && <Marks marks={marks} set={setRange} past={joined && past} more={!!joined?.more} />}
                         <Legend live={shown} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
                         <Save live={shown} recording={recording} recorded={!!joined && past.tables.size > 0} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={recording ? zoomed : joined ? [joined.from, joined.to] : null} /></>

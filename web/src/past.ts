@@ -6,7 +6,7 @@ import { clock } from "./format";
 import type { Live, Series, Table, Unit } from "./live";
 import { NoSession, ofMachine, request } from "./session";
 
-export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "meet" | "hole"; level: string; text: string; }
+export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "join" | "hole"; level: string; text: string; }
 /** Values over time as the chart and its legend show them. */
 export interface Shown { times: number[]; series: Map<string, Series>; tables: Table[]; }
 interface PastSeries { name: string; average: (number | null)[]; least?: (number | null)[]; most?: (number | null)[]; }
@@ -132,7 +132,7 @@ export class Past {
         const whole = pasts.filter(({ path }) => [...series.values()].some((each) => each.path === path && each.alive));
         const stops = whole.map(({ rows }) => rows[rows.length - 1]?.[0] + 1).filter((time) => ends.includes(time)).map((time): Mark => ({ time, kind: "gap", level: "", text: "" }));
         const marks = this.marks([...whole.flatMap(({ table, rows }) => gaps(table, rows)), ...stops], [...series.values()], times, from, to, begin);
-        if (begin > from && begin < to && pasts.some(({ rows }) => rows.length)) marks.push({ time: begin, kind: "meet", level: "", text: "" });
+        if (begin > from && begin < to && pasts.some(({ rows }) => rows.length)) marks.push({ time: begin, kind: "join", level: "", text: "" });
         marks.push(...holes(memory, [...live.series.values()]));
         const same = new Set<string>(); /* several counters of one set have the same gaps */
         const each = marks.filter((mark) => { const key = JSON.stringify(mark), known = same.has(key); same.add(key); return !known; });

@@ -10,7 +10,7 @@ import { csvOf, known, partCommand, pathsIn, setCommand, setFile, textOf } from 
 import type { Shown } from "./past";
 import type { ObjectType } from "./objects";
 import { NoSession } from "./session";
-import { decimal, t, tag, told } from "./texts";
+import { decimal, t, tag, translated } from "./texts";
 
 const MOST_ROWS = 500;
 const when = (time: number) => new Date(time).toLocaleString(tag());
@@ -26,13 +26,13 @@ export function useSources(ids: string[], objects: ObjectType[], show: (capture:
     chart: (paths: string[]) => void, failed: (error: NoSession) => void): Sources {
     const [opened, setOpened] = useState<Capture[]>([]), [problem, setProblem] = useState(""), [unknown, setUnknown] = useState<string[]>([]);
     const [busy, setBusy] = useState("");
-    const tell = (error: unknown) => (error instanceof NoSession ? failed(error) : setProblem(String((error as Error).message || error)));
+    const report = (error: unknown) => (error instanceof NoSession ? failed(error) : setProblem(String((error as Error).message || error)));
     const read = async (id: string) => {
         const capture = await readCapture(id);
         setOpened((old) => (old.some((each) => each.id === id) ? old : [...old, capture]));
     };
     useEffect(() => {
-        for (const id of ids) if (id && !opened.some((each) => each.id === id)) read(id).catch(tell);
+        for (const id of ids) if (id && !opened.some((each) => each.id === id)) read(id).catch(report);
     }, [ids.join()]);
     const takeList = async (file: File) => {
         const found = pathsIn(await textOf(file));
@@ -54,7 +54,7 @@ export function useSources(ids: string[], objects: ObjectType[], show: (capture:
                 added.push(id);
             }
         } catch (error) {
-            tell(error);
+            report(error);
         }
         setBusy("");
         if (added.length) show(added[0], added[1] ?? "");
@@ -114,7 +114,7 @@ export function SourceNotes({ sources, recording }: { sources: Sources; recordin
             {shown.map((capture, i) => (
                 <p key={capture.id}><b>{shown.length > 1 ? `${"AB"[i]}: ` : ""}{capture.name}</b> {t("{} samples, {} to {}", capture.samples, when(capture.first), when(capture.last))}</p>))}
             {recording?.loss && <details><summary>{t("Not everything could be read")}</summary><pre>{recording.loss}</pre></details>}
-            {problem && <p class="problem">{told(problem)} <button onClick={sources.forget}>×</button></p>}
+            {problem && <p class="problem">{translated(problem)} <button onClick={sources.forget}>×</button></p>}
             {unknown.length > 0 && <details open><summary>{t("Counters of the list that this machine does not have: {}", unknown.length)}</summary>
                 <ul>{unknown.map((path) => <li key={path}>{path}</li>)}</ul><button onClick={sources.forget}>{t("Close")}</button></details>}
         </div>
@@ -129,7 +129,7 @@ export function Comparison({ captures, filter, add }: { captures: Capture[]; fil
         setRows(null);
         compare(captures).then(setRows, (error: unknown) => setProblem(String((error as Error).message || error)));
     }, [captures.map((each) => each.id).join()]);
-    if (problem) return <p class="problem">{told(problem)}</p>;
+    if (problem) return <p class="problem">{translated(problem)}</p>;
     if (!rows) return <p class="note">{t("reading…")}</p>;
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
     const found = rows.filter((row) => words.every((word) => row.path.toLowerCase().includes(word)));
@@ -160,7 +160,7 @@ function save(name: string, content: Blob): void {
 }
 
 /** Draws the chart with its legend, on the page's background. */
-function picture(lines: Line[]): Promise<Blob | null> {
+function imageOf(lines: Line[]): Promise<Blob | null> {
     const chart = document.querySelector<HTMLCanvasElement>(".chart canvas")!, ratio = devicePixelRatio || 1;
     const canvas = document.createElement("canvas"), shown = lines.filter((line) => !line.hidden), row = 18 * ratio;
     canvas.width = chart.width;
@@ -206,9 +206,9 @@ export function Save({ live, recording, recorded, lines, paths, machine, seconds
             <button onClick={() => (recording ? part("csv") : sheet())}>CSV</button>
             <button disabled={!recording && !recorded} title={recording || recorded ? "" : t("A .blg needs raw values, which only captures have: record a set instead.")}
                 aria-expanded={recording ? undefined : blg} onClick={() => (recording ? part("blg") : setBlg(!blg))}>BLG</button>
-            <button onClick={() => { void picture(lines).then((content) => content && save(`${machine}.png`, content)); }}>PNG</button>
+            <button onClick={() => { void imageOf(lines).then((content) => content && save(`${machine}.png`, content)); }}>PNG</button>
             <button aria-expanded={set} onClick={() => setSet(!set)}>{t("Set of logman…")}</button>
-            {problem && <p class="problem">{told(problem)}</p>}
+            {problem && <p class="problem">{translated(problem)}</p>}
             {blg && recorded && range && <Command about={t("This writes the raw values of the set “base” from this range of time. Run it on the machine.")} text={partCommand(paths, ...range)} />}
             {set && <NewSet paths={paths} seconds={seconds} />}
         </div>

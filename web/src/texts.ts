@@ -47,7 +47,7 @@ const TEXTS = {
     "Line": ["Linie", "Линии"],
     "Bars": ["Balken", "Столбцы"],
     "Heat map": ["Heatmap", "Тепловая карта"],
-    "Form": ["Form", "Вид"],
+    "Chart type": ["Diagrammtyp", "Вид графика"],
     "an axis for each unit": ["eine Achse je Einheit", "ось для каждой единицы"],
     "one axis, scaled by powers of ten": ["eine Achse, mit Zehnerpotenzen skaliert", "одна ось, масштаб степенями десяти"],
     "the first {} of {} lines are drawn; the heat map shows all": ["die ersten {} von {} Linien sind gezeichnet; die Heatmap zeigt alle", "показаны первые линии: {} из {}; тепловая карта показывает все"],
@@ -66,7 +66,7 @@ const TEXTS = {
     "by the last value": ["nach letztem Wert", "по последнему"],
     "by maximum": ["nach Maximum", "по максимуму"],
     "by name": ["nach Namen", "по имени"],
-    "Heat map of {}: the arrow keys tell the values": ["Heatmap von {}: die Pfeiltasten nennen die Werte", "Тепловая карта {}: стрелки называют значения"],
+    "Heat map of {}: read the values with the arrow keys": ["Heatmap von {}: die Pfeiltasten nennen die Werte", "Тепловая карта {}: стрелки называют значения"],
     "Point at a place, or use the arrow keys, to read its value.": ["Zeigen Sie auf eine Stelle, oder nehmen Sie die Pfeiltasten, um den Wert zu lesen.", "Укажите место или используйте стрелки, чтобы прочесть значение."],
     "no value": ["kein Wert", "нет значения"],
     "no samples": ["keine Messungen", "замеров нет"],
@@ -96,8 +96,8 @@ const TEXTS = {
     "to": ["bis", "по"],
     "Back to live": ["Zurück zur Gegenwart", "К текущему времени"],
     "logged": ["gemeldet", "записано"],
-    "the set stopped": ["der Satz hielt an", "набор остановился"],
-    "the set continued": ["der Satz lief weiter", "набор продолжил работу"],
+    "recording stopped": ["die Aufzeichnung hielt an", "запись остановилась"],
+    "recording continued": ["die Aufzeichnung lief weiter", "запись продолжилась"],
     "no samples until {}": ["keine Messungen bis {}", "замеров нет до {}"],
     "begins: {}": ["beginnt: {}", "начинается: {}"],
     "ends: {}": ["endet: {}", "завершается: {}"],
@@ -283,7 +283,7 @@ export function t(text: Text, ...values: (string | number)[]): string {
 }
 
 /** Translates a sentence of the server. One that the table lacks stays English. */
-export function told(sentence: string): string {
+export function translated(sentence: string): string {
     return sentence in TEXTS ? t(sentence as Text) : sentence;
 }
 

@@ -29,7 +29,7 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
     const found = objects
         .map((object) => ({ object, counters: object.counters.filter((each) => matches(object, each, words)) }))
         .filter(({ object, counters }) => counters.length || matches(object, null, words));
-    const tell = (name: string, text: string | null) => () => setExplain({ name, text: text ?? t("There is no explanation.") });
+    const explainer = (name: string, text: string | null) => () => setExplain({ name, text: text ?? t("There is no explanation.") });
     return (
         <nav class={shown ? "tree open" : "tree"} aria-label={t("Objects and counters")}>
             <input type="search" placeholder={t("Search: cpu, disk, page faults…")} aria-label={t("Search objects and counters")} value={words} onInput={(event) => setWords(event.currentTarget.value)} />
@@ -37,7 +37,7 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
                 const opened = open === object.name || (words !== "" && found.length < 6);
                 return (
                     <li key={object.name}>
-                        <button class="object" aria-expanded={opened} onFocus={tell(object.title, object.explain)}
+                        <button class="object" aria-expanded={opened} onFocus={explainer(object.title, object.explain)}
                             onClick={() => { setOpen(open === object.name ? "" : object.name); setCounter(""); }}>
                             {object.title}{object.single ? "" : ` (${object.instances})`}
                         </button>
@@ -45,7 +45,7 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
                         {object.why && <div class="note">{object.why}</div>}
                         {opened && <ul>{(words ? counters : object.counters).map((each) => (
                             <li key={each.name}>
-                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === `${object.name}\\${each.name}`} onFocus={tell(each.title, each.explain)}
+                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === `${object.name}\\${each.name}`} onFocus={explainer(each.title, each.explain)}
                                     onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === `${object.name}\\${each.name}` ? "" : `${object.name}\\${each.name}`)}>{each.title}</button>
                                 {counter === `${object.name}\\${each.name}` && <Instances object={object} counter={each.name} machine={machine} add={add} />}
                             </li>))}</ul>}

@@ -3,7 +3,7 @@
 
 import type { Table } from "./live";
 import { parts, titleOf } from "./objects";
-import { t, Text, told } from "./texts";
+import { t, Text, translated } from "./texts";
 
 const REASONS: Record<number, Text> = {
     0x800007d0: "the machine does not answer",
@@ -29,11 +29,11 @@ export function missing(table: Table | undefined): string[] {
     const failed = table.columns.filter((column) => column.status);
     if (failed.length) return failed.map((column) => {
         const { object, counter } = parts(column.path);
-        return `\\${titleOf(object)}\\${titleOf(counter)}: ${column.why ? told(column.why) : reason(column.status)}`;
+        return `\\${titleOf(object)}\\${titleOf(counter)}: ${column.why ? translated(column.why) : reason(column.status)}`;
     });
     for (const status of table.reasons.values()) found.set(reason(status), (found.get(reason(status)) ?? 0) + 1);
     const why = table.columns.find((column) => column.why)?.why;
-    return [...(why ? [told(why)] : []), ...[...found].map(([text, count]) => t("{} values are missing: {}", count, text))];
+    return [...(why ? [translated(why)] : []), ...[...found].map(([text, count]) => t("{} values are missing: {}", count, text))];
 }
 
 /** Shows the reasons for missing values, a line for each, below their tables. With `remove`, a

@@ -22,7 +22,7 @@ const processes = many(60, (i) => { const name = ['postgres', 'nginx', 'php-fpm'
     return [name, String(i), 1, [700 + i, share(1) * 30, share(2) * 9000, share(3) * 4e8, share(4) * 1e6, share(5) * 1e5, 1 + i % 9, 3600 * (i + 1), 1, null, null, null, null, null, null],
         [['www', 'root', 'postgres'][i % 3], 'sleeping', `${name}.service`, '/system.slice', `/usr/sbin/${name} --number ${i}`]]; });
 function stream(events) {
-    return new Response(new ReadableStream({start(out) { const give = (event) => out.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)); events.forEach(give); if (events[events.length - 1].event === 'end') out.close(); else window.push = give; }}));
+    return new Response(new ReadableStream({start(out) { const send = (event) => out.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)); events.forEach(send); if (events[events.length - 1].event === 'end') out.close(); else window.push = send; }}));
 }
 function live(lists) {
     const front = (path) => path.replace(/\\[^\\]*$/, ''), tables = [];
