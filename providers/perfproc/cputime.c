@@ -43,7 +43,8 @@ static uint64_t system_share(struct perfproc_cputime ticks, uint64_t run)
     return ticks.user == 0 ? run : scaled(ticks.system, run, ticks.user + ticks.system);
 }
 
-struct perfproc_cputime perfproc_no_less(struct perfproc_cputime split, struct perfproc_cputime shown)
+struct perfproc_cputime perfproc_no_less(struct perfproc_cputime split,
+                                         struct perfproc_cputime shown)
 {
     uint64_t run = split.user + split.system;
     if (shown.user + shown.system >= run)
