@@ -3,9 +3,9 @@
  * Writes the captures of a set as logman does: a file an hour for the system and one for the
  * processes, a sample every 15 s. On the last day the machine is off from 05:00 to 06:10, the set
  * is stopped from 08:00 to 08:30, and the clock is ten minutes slow from 12:05 to 13:00. The
- * process "backup" runs from 03:00 to 03:05 of each day.
+ * process "backup" runs from 03:00 to 03:05 of each day. A day begins at the time of day of END.
  *   make-set FOLDER END DAYS PROCESSES blg|zst
- * END is a midnight in local time, as seconds since 1970 in which the local time is read as UTC.
+ * END is a local time, as seconds since 1970 in which the local time is read as UTC.
  */
 #include "log/log.h"
 
@@ -88,7 +88,7 @@ static size_t fill(const struct world *world, const struct counter *counter, LON
     static const char *const totals[] = {"_Total", "0", "1"}, *const cpus[] = {"_Total", "0,0",
                                                                                "0,1"};
     bool process = counter->object[0] == 'P' && strstr(counter->object, "Process V2");
-    LONGLONG up = time - boot_of(world, time), daytime = time % DAY - 3 * HOUR;
+    LONGLONG up = time - boot_of(world, time), daytime = (time - world->begin) % DAY - 3 * HOUR;
     bool backup = daytime >= 0 && daytime < 300;
     size_t count = process ? world->processes + backup : 3;
     for (size_t i = 0; i < count; i++) {
