@@ -2,8 +2,9 @@
 /*
  * Recorded values of counters, from the captures of the set "base". A separate thread reads them,
  * so that nothing else waits. It first reads a few samples of the whole time, which is fast because
- * counters are cumulative, then all samples; of a long time, each processor reads a part. It
- * answers one request after the other; an answer is a stream.
+ * counters are cumulative, then all samples; a long time in sections, each of which is sent when it
+ * is complete, and of a section each processor reads a part. It answers one request after the
+ * other; an answer is a stream.
  */
 #include "serve.h"
 
@@ -33,6 +34,8 @@ enum {
     EVENTS_MOST = 200,
     PIECE = 64 << 10,
     PARTS_MOST = 4,
+    SECTION_SECONDS = 2 * 86400, /* one processor decodes the files of 200 processes in 0.5 s */
+    SECTIONS_MOST = 8,
     LATER_SECONDS = 60 /* the set stays open for this time after the last request */
 };
 #define SET "base"
@@ -50,6 +53,7 @@ struct past_query { /* a request */
     size_t buckets;
     char *out; /* events that were not written to the stream yet */
     size_t out_size, out_sent;
+    char *lost;       /* what could not be read; NULL: nothing */
     bool taken, done; /* by the thread */
     atomic_bool gone;
 };
@@ -78,7 +82,7 @@ struct line {
 /* What is collected of the time of a query, or of a part of that time. */
 struct collected {
     struct past_query *query;
-    opl_history **history; /* NULL there: not open yet */
+    opl_history **history; /* from which a part is read; NULL there: not open yet */
     const char *path;
     int64_t from, to, step;
     size_t buckets;
@@ -154,6 +158,9 @@ static bool collect(void *context, const char *instance, int64_t before, int64_t
 
 /* ---- events ---- */
 
+struct section { /* buckets */
+    size_t begin, end;
+};
 enum figure { TIME, AVERAGE, LEAST, MOST };
 static void write_figure(struct json *json, const struct collected *collected,
                          const struct line *line, size_t at, enum figure figure)
@@ -169,14 +176,17 @@ static void write_figure(struct json *json, const struct collected *collected,
                                       : bucket->sum / (double)bucket->count);
 }
 
-/* Writes one figure (such as the average) of each bucket that has samples. If there is a gap before
- * a bucket, an empty element is written first, with the time just after the previous bucket. */
+/* Writes one figure (such as the average) of each bucket of the section that has samples. If there
+ * is a gap before a bucket, an empty element is written first, with the time just after the
+ * previous bucket. */
 static void write_figures(struct json *json, const char *key, const struct collected *collected,
-                          const struct line *line, enum figure figure)
+                          struct section section, const struct line *line, enum figure figure)
 {
     int64_t before = 0;
+    for (size_t i = section.begin; i > 0 && !before; i--)
+        before = collected->times[i - 1];
     json_open(json, key, '[');
-    for (size_t i = 0; i < collected->buckets; i++) {
+    for (size_t i = section.begin; i < section.end; i++) {
         if (!collected->times[i])
             continue;
         if (is_gap(collected, before, collected->times[i]) && figure == TIME)
@@ -189,20 +199,26 @@ static void write_figures(struct json *json, const char *key, const struct colle
     json_close(json, ']');
 }
 
-static void write_collected(struct json *json, const struct collected *collected)
+static void write_collected(struct json *json, const struct collected *collected,
+                            struct section section)
 {
+    bool last = section.end == collected->buckets;
+    int64_t end = collected->from + collected->step * (int64_t)section.end;
+    json_integer(json, "from",
+                 javascript_time(collected->from + collected->step * (int64_t)section.begin));
+    json_integer(json, "to", last ? javascript_time(collected->to) + 1 : javascript_time(end));
     json_bool(json, "more", collected->more);
-    write_figures(json, "times", collected, NULL, TIME);
+    write_figures(json, "times", collected, section, NULL, TIME);
     json_open(json, "series", '[');
     for (size_t i = 0; i < collected->count; i++) {
         const struct line *line = &collected->lines[i];
         json_open(json, NULL, '{');
         json_string(json, "name", line->name);
-        write_figures(json, "average", collected, line, AVERAGE);
+        write_figures(json, "average", collected, section, line, AVERAGE);
         if (!collected->few)
-            write_figures(json, "least", collected, line, LEAST);
+            write_figures(json, "least", collected, section, line, LEAST);
         if (!collected->few)
-            write_figures(json, "most", collected, line, MOST);
+            write_figures(json, "most", collected, section, line, MOST);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -247,7 +263,7 @@ static void *read_part(void *context)
     return NULL;
 }
 
-/* Adds a part to the first one, which has space for the buckets of all parts. */
+/* Adds a part to the whole, which has space for the buckets of all parts. */
 static void add_part(struct collected *whole, const struct collected *part)
 {
     size_t first = (size_t)((part->from - whole->from) / whole->step);
@@ -275,53 +291,98 @@ static size_t count_parts(const struct past_query *query)
     return count < PARTS_MOST ? (size_t)count : PARTS_MOST;
 }
 
-/* Reads all parts, each in a thread; the first one, or without a thread, here. Then adds them to
- * the first one. False: the captures have no values of the path. */
+/* Reads all parts, each in a thread; the first one, or without a thread, here. False: the captures
+ * have no values of the path. */
 static bool read_parts(struct collected *parts, size_t count)
 {
-    bool started[PARTS_MOST] = {false};
+    bool started[PARTS_MOST] = {false}, good;
     for (size_t i = 1; i < count; i++)
         started[i] = !pthread_create(&parts[i].thread, NULL, read_part, &parts[i]);
     read_part(&parts[0]);
+    good = parts[0].good;
     for (size_t i = 1; i < count; i++) {
         if (started[i])
             pthread_join(parts[i].thread, NULL);
         else
             read_part(&parts[i]);
-        parts[0].good &= parts[i].good;
+        good &= parts[i].good;
     }
-    for (size_t i = 1; i < count && parts[0].good; i++)
-        add_part(&parts[0], &parts[i]);
-    return parts[0].good;
+    return good;
 }
 
-/* Reads a path's values and adds them as an event, unless the captures have none. */
+/* Adds the lines that the query does not have yet. */
+static void add_lost(struct past_query *query, const char *lost)
+{
+    char *copy = strdup(lost), *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        char *joined = NULL, *before = query->lost;
+        if (!*line || (before && strstr(before, line)) ||
+            asprintf(&joined, "%s%s%s", before ? before : "", before ? "\n" : "", line) < 0)
+            continue;
+        free(before);
+        query->lost = joined;
+    }
+    free(copy);
+}
+
+/* Reads a section and adds its buckets to the whole. False: the captures have no values of the
+ * path. */
+static bool read_section(struct past *past, struct collected *whole, struct section section)
+{
+    size_t count = whole->few ? 1 : count_parts(whole->query), size = section.end - section.begin;
+    struct collected *parts = calloc(count, sizeof *parts);
+    for (size_t i = 0; parts && i < count; i++) {
+        size_t begin = section.begin + size * i / count,
+               end = section.begin + size * (i + 1) / count;
+        parts[i] = *whole;
+        parts[i].history = &past->histories[i];
+        parts[i].from = whole->from + whole->step * (int64_t)begin;
+        if (end < whole->buckets)
+            parts[i].to = whole->from + whole->step * (int64_t)end - 1;
+        parts[i].buckets = end - begin;
+        parts[i].count = 0;
+    }
+    bool good = parts && read_parts(parts, count);
+    for (size_t i = 0; parts && i < count; i++) {
+        if (good)
+            add_part(whole, &parts[i]);
+        if (!whole->few && past->histories[i])
+            add_lost(whole->query, opl_history_lost(past->histories[i]));
+        collected_done(&parts[i]);
+    }
+    free(parts);
+    return good;
+}
+
+/* Reads a path's values and adds them as events, unless the captures have none. */
 static void read_path(struct past *past, struct past_query *query, const char *path, bool few)
 {
     struct event_text event;
-    size_t count = few ? 1 : count_parts(query), all = query->buckets;
-    struct collected *parts = calloc(count, sizeof *parts);
-    int64_t step = (query->to - query->from) / (int64_t)all;
-    for (size_t i = 0; parts && i < count; i++)
-        parts[i] = (struct collected){
-            .query = query,
-            .history = &past->histories[i],
-            .path = path,
-            .few = few,
-            .step = step,
-            .from = query->from + step * (int64_t)(all * i / count),
-            .to = i + 1 < count ? query->from + step * (int64_t)(all * (i + 1) / count) - 1
-                                : query->to,
-            .buckets = i ? all * (i + 1) / count - all * i / count : all};
-    bool good = parts && read_parts(parts, count);
-    if (good && !query->gone && event_begin(&event, few ? "means" : "bands")) {
+    int64_t sections = ((query->to - query->from) / SECOND - 1) / SECTION_SECONDS + 1;
+    size_t count = few ? 1 : sections < SECTIONS_MOST ? (size_t)sections : SECTIONS_MOST;
+    struct collected *whole = calloc(1, sizeof *whole);
+    if (!whole)
+        return;
+    *whole = (struct collected){.query = query,
+                                .path = path,
+                                .few = few,
+                                .from = query->from,
+                                .to = query->to,
+                                .step = (query->to - query->from) / (int64_t)query->buckets,
+                                .buckets = query->buckets,
+                                .times = calloc(query->buckets, sizeof *whole->times)};
+    for (size_t i = 0; i < count && whole->times; i++) {
+        struct section section = {query->buckets * i / count, query->buckets * (i + 1) / count};
+        if (!read_section(past, whole, section) || query->gone)
+            break;
+        if (!event_begin(&event, few ? "means" : "bands"))
+            break;
         json_string(&event.json, "path", path);
-        write_collected(&event.json, parts);
+        write_collected(&event.json, whole, section);
         close_event(past, query, &event);
     }
-    for (size_t i = 0; parts && i < count; i++)
-        collected_done(&parts[i]);
-    free(parts);
+    collected_done(whole);
+    free(whole);
 }
 
 static void read_paths(struct past *past, struct past_query *query, bool few)
@@ -388,24 +449,6 @@ static bool open_set(struct past *past)
     return past->histories[0];
 }
 
-/* Writes what could not be read of the query's parts. */
-static void write_lost(struct json *json, const struct past *past, size_t parts)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    const char *before = "";
-    for (size_t i = 0; out && i < parts && past->histories[i]; i++) {
-        const char *lost = opl_history_lost(past->histories[i]);
-        if (strcmp(lost, before) != 0)
-            fprintf(out, "%s%s", *before ? "\n" : "", lost);
-        before = lost;
-    }
-    bool good = out && fclose(out) == 0;
-    json_string(json, "lost", good ? text : "");
-    free(text);
-}
-
 static void answer(struct past *past, struct past_query *query)
 {
     struct event_text event;
@@ -420,7 +463,7 @@ static void answer(struct past *past, struct past_query *query)
         add_marks(past, query);
     if (event_begin(&event, "end")) {
         json_string(&event.json, "why", why);
-        write_lost(&event.json, past, count_parts(query));
+        json_string(&event.json, "lost", query->lost ? query->lost : "");
         char folder[PATH_MAX];
         bool own = false;
         if (open && opl_captures_folder(SET, folder, sizeof folder, &own) && own)
@@ -497,6 +540,7 @@ static void free_query(struct past_query *query)
 {
     free(query->list);
     free(query->out);
+    free(query->lost);
     free(query);
 }
 

@@ -11,6 +11,8 @@ export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" 
 export interface Shown { times: number[]; series: Map<string, Series>; tables: Table[]; }
 interface PastSeries { name: string; average: (number | null)[]; least?: (number | null)[]; most?: (number | null)[]; }
 interface PastTable { times: number[]; series: PastSeries[]; few: boolean; more: boolean; }
+/** `from`, `to`: the section of time that has these values; `to` is after it. */
+interface Section extends PastTable { from: number; to: number; }
 
 const BUCKETS = 800;
 const LEAST = 60000; /* ms; a chart that was just opened is not all empty */
@@ -43,6 +45,8 @@ export class Past {
     reading = false;
     noSession: string | null = null;
     private wanted = "";
+    private from = 0;
+    private to = 0; /* the ends of the range that is read */
     private abort: AbortController | null = null;
 
     constructor(private listen: () => void) {}
@@ -61,7 +65,8 @@ export class Past {
         if (!paths.length) return;
         this.reading = true;
         this.abort = new AbortController();
-        void this.run(paths, Math.floor(from), Math.ceil(to), machine, moved, this.abort);
+        [this.from, this.to] = [Math.floor(from), Math.ceil(to)];
+        void this.run(paths, this.from, this.to, machine, moved, this.abort);
     }
 
     private async run(paths: string[], from: number, to: number, machine: string, moved: boolean, abort: AbortController): Promise<void> {
@@ -98,9 +103,27 @@ export class Past {
             this.why = event.why ?? "";
             this.lost = event.lost;
             this.own = event.own ?? "";
-        } else if (event.event === "bands" || (moved || !this.tables.has(event.path))) {
-            this.tables.set(event.path, { times: event.times, series: event.series, few: event.event === "means", more: event.more });
+        } else if (event.event === "bands") {
+            this.tables.set(event.path, this.merged(this.tables.get(event.path), event));
+        } else if (moved || !this.tables.has(event.path)) {
+            this.tables.set(event.path, { ...event, few: true });
         }
+    }
+
+    /** Replaces the values of a section. Until the last section has come, those after it are means. */
+    private merged(old: PastTable | undefined, section: Section): PastTable {
+        const rows = (old?.times ?? []).map((time, i) => ({ time, i })), series = new Map(old?.series.map((each) => [each.name, each]));
+        const before = rows.filter(({ time }) => time >= this.from && time < section.from), after = rows.filter(({ time }) => time >= section.to);
+        const found = new Map(section.series.map((each) => [each.name, each]));
+        const join = (name: string, figure: "average" | "least" | "most") => {
+            const was = series.get(name)?.[figure], now = found.get(name)?.[figure];
+            return [...before.map(({ i }) => was?.[i] ?? null), ...section.times.map((_, i) => now?.[i] ?? null), ...after.map(({ i }) => was?.[i] ?? null)];
+        };
+        const joined = [...new Set([...found.keys(), ...series.keys()])].map((name) => ({ name, average: join(name, "average"), least: join(name, "least"), most: join(name, "most") }));
+        return {
+            times: [...before.map(({ time }) => time), ...section.times, ...after.map(({ time }) => time)], few: section.to < this.to, more: section.more,
+            series: joined.filter((each) => found.has(each.name) || each.average.some((value) => value !== null)),
+        };
     }
 
     /** Joins what is shown of the range: recorded values up to the time at which the server's memory
