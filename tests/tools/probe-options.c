@@ -41,6 +41,12 @@ static const struct tool plain = {
     .name = "probe", .summary = "Probes.", .usage = "[OPTION]... [WORD]...", .rows = rows};
 static const struct tool setting = {
     .name = "probe", .summary = "Probes.", .usage = "[OPTION]... [WORD]...", .rows = set_rows};
+static const struct tool either = {.name = "probe",
+                                   .summary = "Probes.",
+                                   .usage = "[OPTION]... [WORD]...\nCOMMAND [OPTION]...",
+                                   .rows = set_rows,
+                                   .commands = commands,
+                                   .without_command = true};
 static const struct tool with_commands = {
     .name = "probe", .summary = "Probes.", .usage = "COMMAND [OPTION]...", .commands = commands};
 
@@ -69,8 +75,10 @@ int main(int argc, char **argv)
     static const char names[] = "?avm";
     struct options options;
     bool commands_wanted = argc > 1 && argv[1][0] == '!';
-    const struct tool *tool = commands_wanted ? &with_commands : &plain;
-    int id = options_begin(&options, tool, argc - commands_wanted, argv + commands_wanted);
+    bool either_wanted = argc > 1 && argv[1][0] == '~';
+    int skipped = commands_wanted || either_wanted;
+    const struct tool *tool = commands_wanted ? &with_commands : either_wanted ? &either : &plain;
+    int id = options_begin(&options, tool, argc - skipped, argv + skipped);
     if (id > 0 && options.command)
         printf("<%s>", options.command->name);
     while (id > 0 && (id = options_next(&options)) > 0)

@@ -16,6 +16,7 @@ class Tool:
     def __init__(self, name, arguments, summary):
         self.name, self.arguments, self.summary = name, arguments, summary
         self.usage, self.options = [], []
+        self.anywhere = False  # it works without a command, so a command may also follow after options
 
 
 class Option:
@@ -44,6 +45,10 @@ def read(program):
             target[rest[0]].usage.append(rest[1])
         elif kind == "option":
             target[rest[0]].options.append(Option(*rest[1:]))
+    tool.anywhere = bool(commands) and not tool.usage[0].startswith("COMMAND")
+    for command in commands:
+        own = {option.name for option in command.options} if tool.anywhere else set()
+        command.all = command.options + [o for o in tool.options if not tool.anywhere or o.name in {"help", "version"} - own]
     return tool, commands
 
 
@@ -71,21 +76,25 @@ def man_option(option):
 
 def man_synopsis(tool, commands):
     lines = []
-    for part in [tool] if not commands else commands:
+    for part in [tool, *commands]:
         name = tool.name if part is tool else f"{tool.name} {part.name}"
-        lines += [f"*{scd(name)}* {man_usage(usage)}".rstrip() for usage in part.usage]
+        usages = [usage for usage in part.usage if not commands or part is not tool or "COMMAND" not in usage]
+        lines += [f"*{scd(name)}* {man_usage(usage)}".rstrip() for usage in usages]
     return "++\n".join(lines)
 
 
 def man_options(tool, commands):
-    blocks = []
+    blocks, last = [], [man_option(option) for option in tool.options]
+    if tool.anywhere:
+        blocks, last = last, []
     for command in commands:
-        blocks.append(f"## {tool.name} {command.name}\n\n{scd(command.summary)}\n")
-        blocks += [man_option(option) for option in command.options]
-    if commands:
+        same = tool.anywhere and command.options and {o.name for o in command.options} <= {o.name for o in tool.options}
+        also = f" It has the options of {tool.name} without a command." if same else ""
+        blocks.append(f"## {tool.name} {command.name}\n\n{scd(command.summary + also)}\n")
+        blocks += [man_option(option) for option in command.options if not same]
+    if commands and last:
         blocks.append("## All commands\n")
-    blocks += [man_option(option) for option in tool.options]
-    return "\n".join(blocks)
+    return "\n".join(blocks + last)
 
 
 def man(program, page, scdoc, output):
@@ -181,11 +190,18 @@ def bash(tool, commands):
              '    [[ $cur == "=" ]] && cur=',
              '    [[ $prev == "=" ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}',
              '    case $prev in', *dict.fromkeys(cases), '    esac']
+    names = " ".join(c.name for c in commands)
+    if tool.anywhere:
+        lines += ['    local command="" word', '    for word in "${COMP_WORDS[@]:1:COMP_CWORD - 1}"; do', '        case $word in',
+                  f'        {" | ".join(c.name for c in commands)}) command=${{command:-$word}} ;;', '        esac', '    done',
+                  '    if [[ -z $command && $cur != -* ]]; then', f'        {bash_list(names)}',
+                  '        [[ -z $cur || ${#COMPREPLY[@]} -eq 0 ]] || return', '    fi']
+    elif commands:
+        lines += ['    if [ "$COMP_CWORD" -eq 1 ] && [[ $cur != -* ]]; then', f'        {bash_list(names)}',
+                  '        return', '    fi']
     if commands:
-        lines += ['    if [ "$COMP_CWORD" -eq 1 ] && [[ $cur != -* ]]; then',
-                  f'        {bash_list(" ".join(c.name for c in commands))}', '        return',
-                  '    fi', '    if [[ $cur == -* ]]; then', '        case ${COMP_WORDS[1]} in']
-        lines += [f'        {c.name}) {bash_list(spellings([c, tool]))} ;;' for c in commands]
+        lines += ['    if [[ $cur == -* ]]; then', f'        case ${"command" if tool.anywhere else "{COMP_WORDS[1]}"} in']
+        lines += [f'        {c.name}) {bash_list(" ".join(spelling for o in c.all for spelling in o.spellings()))} ;;' for c in commands]
         lines += [f'        *) {bash_list(spellings([tool]))} ;;', '        esac', '        return',
                   '    fi']
     else:
@@ -242,13 +258,20 @@ def zsh(tool, commands):
                          f"{{ _{tool.name}_{other_kind[1:]}; return }}")
         lines += [f"    names=(${{(f)\"$({NAMES[what]} --names 2>/dev/null)\"}})",
                   "    compadd -a names", "}"]
-    if commands:
-        pairs = " ".join(quoted(f"{c.name}:{c.summary}") for c in commands)
+    pairs = " ".join(quoted(f"{c.name}:{c.summary}") for c in commands)
+    chosen = "$words[2]"
+    if tool.anywhere:
+        chosen = f"$words[(r)({'|'.join(c.name for c in commands)})]"
+        specs.append(quoted(f"1:command:_{tool.name}_first"))
+        lines += [f"_{tool.name}_first() {{", f"    local -a commands=({pairs})", "    _describe command commands",
+                  f"    _{tool.name}_{tool.arguments[1:]}", "}"]
+    elif commands:
         lines += ["if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then",
-                  f"    local -a commands=({pairs})", "    _describe command commands", "    return",
-                  "fi", "case $words[2] in"]
+                  f"    local -a commands=({pairs})", "    _describe command commands", "    return", "fi"]
+    if commands:
+        lines += [f"case {chosen} in"]
         lines += [f"{c.name}) _arguments " +
-                  " ".join(s for o in [*c.options, *tool.options] for s in zsh_option(tool, o)) + " ;;"
+                  " ".join(s for o in c.all for s in zsh_option(tool, o)) + " ;;"
                   for c in commands]
         lines += [f"*) _arguments {' '.join(specs)} ;;", "esac"]
     else:
@@ -295,7 +318,8 @@ def fish(tool, commands):
         lines.append(f"complete -c {tool.name} -f")
     lines += [fish_option(tool, o, "") for o in tool.options]
     for command in commands:
-        lines.append(f"complete -c {tool.name} -n __fish_use_subcommand -a {command.name} "
+        none = quoted("not __fish_seen_subcommand_from " + " ".join(c.name for c in commands)) if tool.anywhere else "__fish_use_subcommand"
+        lines.append(f"complete -c {tool.name} -n {none} -a {command.name} "
                      f"-d {quoted(command.summary)}")
         lines += [fish_option(tool, o, command.name) for o in command.options]
     return "\n".join([*lines, ""])

@@ -84,9 +84,10 @@ void options_print_help(const struct tool *tool, const struct tool *command)
     if (!command && tool->commands)
         print_commands(tool->commands);
     printf("\nOptions:\n");
-    if (command && command->rows != tool->rows)
+    if (command)
         print_rows(command->rows);
-    print_rows(tool->rows);
+    if (!command || !tool->without_command)
+        print_rows(tool->rows);
     print_rows(options_common_rows);
     const char *more = command ? command->more : tool->more;
     if (more)

@@ -66,8 +66,10 @@ static const struct option_row *rows_find(const struct option_row *rows, row_mat
 static const struct option_row *find(const struct options *options, row_matcher *matches,
                                      const char *text, size_t count)
 {
-    const struct option_row *lists[] = {options->command ? options->command->rows : NULL,
-                                        options->tool->rows, options_common_rows};
+    const struct tool *tool = options->tool, *command = options->command;
+    const struct option_row *lists[] = {command ? command->rows : NULL,
+                                        command && tool->without_command ? NULL : tool->rows,
+                                        options_common_rows};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const struct option_row *row = rows_find(lists[i], matches, text, count);
         if (row)
@@ -95,13 +97,14 @@ int options_complain(const struct options *options, const char *format, ...)
 
 static int wrong(const struct options *options, const char *what, const char *word)
 {
-    options_complain(options, "%s: %s", what, word);
+    if (!options->scan)
+        options_complain(options, "%s: %s", what, word);
     return OPTION_WRONG;
 }
 
 static int accept_row(struct options *options, const struct option_row *row)
 {
-    switch (row->id) {
+    switch (options->scan ? 0 : row->id) {
     case HELP:
         options_print_help(options->tool, options->command);
         return OPTION_SHOWN;
@@ -254,12 +257,31 @@ static const struct tool *command_find(const struct tool *commands, const char *
     return NULL;
 }
 
+/* Moves the command to the front if it is the first plain word. Options before it may be those of
+ * the command, so the words before each name of a command are tried as its options. */
+static bool move_command(const struct options *options)
+{
+    for (const struct tool *command = options->tool->commands; command->name; command++) {
+        struct options scan = *options;
+        scan.command = command;
+        scan.scan = true;
+        int id = options_next(&scan);
+        while (id > 0 && id != OPTION_ARGUMENT)
+            id = options_next(&scan);
+        if (id != OPTION_ARGUMENT || scan.args_only || strcasecmp(scan.value, command->name) != 0)
+            continue;
+        char *name = options->argv[scan.at - 1];
+        memmove(&options->argv[2], &options->argv[1], (size_t)(scan.at - 2) * sizeof name);
+        options->argv[1] = name;
+        return true;
+    }
+    return false;
+}
+
 int options_begin(struct options *options, const struct tool *tool, int argc, char **argv)
 {
     *options = (struct options){.tool = tool, .argv = argv, .argc = argc, .at = 1};
-    if (tool->without_command && (argc < 2 || !command_find(tool->commands, argv[1])))
-        return 1;
-    if (!tool->commands)
+    if (!tool->commands || (tool->without_command && !move_command(options)))
         return 1;
     int id = options_next(options);
     if (id == OPTION_END)

@@ -97,8 +97,9 @@ struct tool {
     /* how plain words are completed: a value of `complete`, or "@objects" */
     const char *complete_args;
     int id; /* a command's number, chosen by the tool */
-    /* the tool also works without a command: if the first word is missing or names none, all words
-     * are the tool's own options and arguments */
+    /* the tool also works without a command: if the first word that is no option is missing or
+     * names none, all words are the tool's own options and arguments, and only then its rows count
+     */
     bool without_command;
 };
 
@@ -119,6 +120,7 @@ struct options {
     const char *value;   /* value of the option or word just returned; NULL: none was given */
     const char *spelled; /* the option as the user wrote it, for messages */
     bool args_only;      /* "--" was seen */
+    bool scan;           /* only find where options end: print nothing */
 };
 
 /* Starts parsing and reads the command, if the tool has any. Returns 1, OPTION_SHOWN or

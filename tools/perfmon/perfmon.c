@@ -46,7 +46,7 @@ static const struct tool commands[] = {
 };
 static const struct tool tool = {
     .name = "perfmon", .summary = "Performance monitor.",
-    .usage = "[OPTION]... [PATH]...\n[OPTION]... OBJECT\n[OPTION]... CAPTURE [PATH|OBJECT]...\nCOMMAND [OPTION]... [ARGUMENT]...",
+    .usage = "[OPTION]... [PATH]...\n[OPTION]... OBJECT\n[OPTION]... CAPTURE [PATH|OBJECT]...\n[OPTION]... COMMAND [OPTION]... [ARGUMENT]...",
     .rows = window_rows, .commands = commands, .without_command = true, .complete_args = "@objects",
     .more = "Without a command, perfmon shows processors, memory, pressure, disks, network and the busiest\n"
             "processes of this machine on the terminal. With PATH it charts these counters; with OBJECT, a\n"
@@ -54,7 +54,7 @@ static const struct tool tool = {
             "with Process(b*) only those instances that match; with CAPTURE, a file that ends in .blg, .csv or\n"
             ".tsv, it charts the counters of the capture: all, or those with a PATH. Press ? for the keys.\n"
             "Without a terminal it prints what it would show once, as text.\n"
-            "\"perfmon COMMAND --help\" describes a command.\n",
+            "\"perfmon COMMAND --help\" describes a command; it may also follow after its options.\n",
 };
 /* clang-format on */
 
