@@ -135,8 +135,8 @@ static bool send_some(struct client *client)
     return true;
 }
 
-/* Returns the size of the message that is being received; while too little of it is there to tell,
- * the size of that first part; SIZE_MAX: it is not a message. */
+/* Returns the size of the message that is being received; while too little of it is there to know
+ * its size, that of the first part; SIZE_MAX: it is not a message. */
 static size_t whole_size(const struct buffer *in)
 {
     size_t most = PROTO_REPLY_HEAD + (size_t)PROTO_NAME_BYTES + PROTO_DATA_BYTES;

@@ -392,7 +392,7 @@ static void collect_chosen(struct collection *collection)
 }
 
 /* Logs that the program got ERROR_MORE_DATA many times in a row. Programs retry with larger buffers
- * until the answer fits, but the status does not tell why it never does; the event names the
+ * until the answer fits, but the status does not show why it never does; the event names the
  * provider and the size that it needs. */
 static void report_pressure(const struct collection *collection, unsigned tries)
 {

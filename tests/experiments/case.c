@@ -251,7 +251,7 @@ static void check_notes(const struct kind *kind)
 {
     const char *notes = lab_read("notes");
     if (!strstr(notes, "second Collect \"" QUERY "\""))
-        fprintf(report, "the good third_party was asked something else:\n%s", notes);
+        fprintf(report, "the good third_party got another query:\n%s", notes);
     if (kind->flags & REFUSED && (!strstr(notes, "refused") || strstr(notes, "allowed")))
         fprintf(report, "what it tried was not refused:\n%s", notes);
 }
@@ -272,7 +272,7 @@ static void query_again_and_again(const struct kind *kind, int level)
 {
     static unsigned char copy[FIRST_SIZE];
     for (int i = 0; i < ROUNDS; i++) {
-        timed_query("asked again", kind, level);
+        timed_query("queried again", kind, level);
         if (size > sizeof copy)
             return;
         memcpy(copy, data, size);

@@ -67,17 +67,17 @@ static void await_case(pid_t child, FILE *report)
     int status;
     while (waitpid(child, &status, WNOHANG) == 0) {
         if (lab_now_ms() > until) {
-            fprintf(report, "the asking program hangs\n");
+            fprintf(report, "the querying program hangs\n");
             kill(child, SIGKILL);
             until += CASE_MS;
         }
         usleep(3000);
     }
     if (WIFSIGNALED(status))
-        fprintf(report, "the asking program died of signal %d: %.2000s\n", WTERMSIG(status),
+        fprintf(report, "the querying program died of signal %d: %.2000s\n", WTERMSIG(status),
                 lab_read("err"));
     else if (WEXITSTATUS(status))
-        fprintf(report, "the asking program ended: %.3000s\n", lab_read("err"));
+        fprintf(report, "the querying program ended: %.3000s\n", lab_read("err"));
 }
 
 static pid_t a_child(void)

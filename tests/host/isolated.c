@@ -267,9 +267,9 @@ static long long query_slow_in_short_programs(int first, int last)
     return now_ms() - start;
 }
 
-/* None of these programs runs long enough to tell a slow provider from one that never answers. So
- * the deadlines that the provider misses are no failures; but after five of them, queries of new
- * programs do not wait for it any more. */
+/* None of these programs runs long enough to distinguish a slow provider from one that never
+ * answers. So the deadlines that the provider misses are no failures; but after five of them,
+ * queries of new programs do not wait for it any more. */
 static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
 {
     INSTALL("Late", "22222\0gate");

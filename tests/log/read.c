@@ -432,7 +432,7 @@ static void check_truncated(int fd, size_t size)
         fail_msg("%zu bytes give %d samples", size, count);
     bool torn = size > 0x10000 && size < 0x10000 + 0x53e8;
     if (torn && !reported)
-        fail_msg("%zu bytes: nothing was said", size);
+        fail_msg("%zu bytes: nothing was reported", size);
     log_close(log);
 }
 

@@ -292,7 +292,7 @@ static void a_damaged_file_begins_anew(void **state)
         groups = begin("program");
         assert_true(ANSWER({1, 1, "a", NULL, NULL, NULL, 20, 100}));
         assert_string_equal(value(SECONDS, "a"), "20");
-        /* a restart that goes on would be 20, too, but a sum that was believed would be more */
+        /* a restart that goes on would be 20, too, but a sum that was accepted would be more */
         teardown(state);
         groups = begin("program");
         assert_true(ANSWER({2, 1, "a", NULL, NULL, NULL, 1, 100}));

@@ -55,7 +55,7 @@ static bool has(unsigned object, unsigned index)
     run_query(object);
     if (answer_has(object, index))
         return true;
-    report_skipped("this kernel does not tell it");
+    report_skipped("this kernel does not report it");
     return false;
 }
 
@@ -313,7 +313,7 @@ static void slabs_are_those_of_sys(void **state)
         same += is;
     }
     if (reported < 3)
-        report_skipped("sys does not tell of slabs");
+        report_skipped("sys has no slabs");
     else
         assert_true(same + 1 >= reported);
 }
@@ -726,7 +726,7 @@ static void pressure_is_that_of_the_root_group(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/cpu.pressure", folder);
     if (!has(PRESSURE, 100106) || access(path, R_OK) != 0) {
-        report_skipped("control groups tell no pressure");
+        report_skipped("control groups report no pressure");
         return;
     }
     for (size_t i = 0; i < sizeof resources / sizeof *resources; i++) {

@@ -90,7 +90,7 @@ static void semaphores_made_here_appear(void **state)
     assert_int_equal(library_query(&perfos, "260"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(OBJECTS, 254)) {
-        report_skipped("no semaphores are told here");
+        report_skipped("no semaphores are listed here");
         return;
     }
     for (int i = 0; i < TRIES && !exact; i++) {
@@ -242,7 +242,7 @@ static void interrupts_of_the_clock_appear(void **state)
     assert_int_equal(library_query(&perfos, "238"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(PROCESSOR, 148)) {
-        report_skipped("interrupts are not told here");
+        report_skipped("interrupts are not reported here");
         return;
     }
     uint64_t before = queried(PROCESSOR, "_Total", 148);

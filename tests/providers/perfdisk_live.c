@@ -140,7 +140,7 @@ static void spaces_are_what_df_says(void **state)
         return;
     }
     if (!df_of("/", &before, &used_before)) {
-        report_skipped("df does not tell bytes here");
+        report_skipped("df does not report bytes here");
         return;
     }
     run_query("236 101700");

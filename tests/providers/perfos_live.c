@@ -150,7 +150,7 @@ static void interrupts_lie_between(void **state)
     uint64_t before = interrupts_of(0);
     run_query("238");
     if (!before || !answer_has(PROCESSOR, 148)) {
-        report_skipped("interrupts are not told here");
+        report_skipped("interrupts are not reported here");
         return;
     }
     assert_true(

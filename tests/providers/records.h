@@ -56,7 +56,7 @@ static inline const char *records_prepare(void)
     if (geteuid() != 0)
         return "needs root, to pin a BPF program";
     if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
-        return "this kernel tells no types (/sys/kernel/btf/vmlinux)";
+        return "this kernel has no types (/sys/kernel/btf/vmlinux)";
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
         return "a mount namespace of one's own is not allowed here";
     if (mount("bpf", "/sys/fs/bpf", "bpf", 0, "mode=0755") != 0)

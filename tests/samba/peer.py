@@ -200,8 +200,8 @@ class Impacket(Registry):
         self.pipe.get_smb_connection().getSMBServer()._NetBIOSSession.get_socket().close()
 
 
-class Form:
-    """Our server's own form, over its socket."""
+class Stream:
+    """Our server's own protocol, over its socket."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)

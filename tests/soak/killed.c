@@ -191,7 +191,7 @@ static void judge(const char *path, const char *counters, long reported, const s
         if (samples != lines - 1 && !(almost && samples == lines))
             complain(path, "whole lines and samples read", lines - 1, samples);
         if (lines - 1 < reported)
-            complain(path, "told as written and whole lines", reported, lines - 1);
+            complain(path, "reported as written and whole lines", reported, lines - 1);
     }
     if (wanted && (text.length > wanted->length || memcmp(text.bytes, wanted->bytes, text.length)))
         complain(path, "differs from what should be written", (long)text.length,

@@ -224,24 +224,25 @@ static void print_all(double seconds)
         unsigned long number;
         const char *what;
     } lines[] = {
-        {tally.values,         "values"                                                                   },
-        {tally.rates,          "of them rates"                                                            },
-        {tally.not_negative,   "values are not negative"                                                  },
-        {tally.bounded,        "rates and percentages are not above what is possible"                     },
-        {tally.same,           "rates are of the same process or thread in both samples"                  },
-        {tally.refused_other,  "rates refused because another process had the name"                       },
-        {tally.refused_number, "of those, another process that had the number, too"                       },
-        {tally.twins,          "rates of two processes with one number and one start tick: not told apart"},
-        {tally.intervals_set,  "intervals in which the wall clock was set"                                },
-        {tally.refused_set,    "rates refused over these: all"                                            },
-        {amid,                 "times the wall clock was set amid a sample"                               },
-        {tally.elapsed,        "elapsed times grew as time did"                                           },
-        {tally.kernel,         "rates lie within what the kernel counted"                                 },
-        {tally.exact,          "values of known counters are exact"                                       },
-        {tally.wraps,          "of them over a wrap"                                                      },
-        {tally.falls,          "known counters that fell have no value"                                   },
-        {missing,              "samples without the object of its own provider"                           },
-        {tally.offending,      "offending"                                                                },
+        {tally.values,         "values"                                                 },
+        {tally.rates,          "of them rates"                                          },
+        {tally.not_negative,   "values are not negative"                                },
+        {tally.bounded,        "rates and percentages are not above what is possible"   },
+        {tally.same,           "rates are of the same process or thread in both samples"},
+        {tally.refused_other,  "rates refused because another process had the name"     },
+        {tally.refused_number, "of those, another process that had the number, too"     },
+        {tally.twins,
+         "rates of two processes with one number and one start tick: not distinguished" },
+        {tally.intervals_set,  "intervals in which the wall clock was set"              },
+        {tally.refused_set,    "rates refused over these: all"                          },
+        {amid,                 "times the wall clock was set amid a sample"             },
+        {tally.elapsed,        "elapsed times grew as time did"                         },
+        {tally.kernel,         "rates lie within what the kernel counted"               },
+        {tally.exact,          "values of known counters are exact"                     },
+        {tally.wraps,          "of them over a wrap"                                    },
+        {tally.falls,          "known counters that fell have no value"                 },
+        {missing,              "samples without the object of its own provider"         },
+        {tally.offending,      "offending"                                              },
     };
     printf(
         "soak: %.0f s, %lu samples of %u processes%s, %u with a number that another had before\n",
@@ -283,6 +284,6 @@ int main(int argc, char **argv)
         return 1;
     if (enough((unsigned)atoi(argv[2])))
         return 0;
-    printf("soak: too little was met to be a proof\n");
+    printf("soak: too few cases occurred to be a proof\n");
     return 1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Statements of docs/windows/pdh.md that can be checked by calls of PDH. Compiled with mingw-w64 it
- * asks Windows, compiled with our headers it asks this project: both have to agree. Prints a line
- * of JSON for each statement, as check.ps1 does. The exit code is 1 if one does not hold.
+ * queries Windows, compiled with our headers it queries this project: both have to agree. Prints a
+ * line of JSON for each statement, as check.ps1 does. The exit code is 1 if one does not hold.
  */
 #include <windows.h>
 

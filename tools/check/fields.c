@@ -594,8 +594,8 @@ static void check_twins(const struct scene *scene, struct key *keys, size_t coun
                        "a number that no other instance has", "%" PRId32 " twice", keys[i].id);
         else if (!has_identity(scene))
             report_add(scene->report, WARNING, &place, "name", IN_INSTANCES,
-                       "a name that no other instance has: programs tell instances of one name "
-                       "apart only by their order, and mix them up when one disappears",
+                       "a name that no other instance has: programs know instances of one name "
+                       "only by their order, and mix them up when one disappears",
                        "\"%s\" more than once", keys[i].name);
     }
 }

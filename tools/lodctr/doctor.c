@@ -57,7 +57,7 @@ static const char *judge_other_layer(const struct service_settings *service, con
 {
     bool held = service->quarantine && service->disabled;
     if (held)
-        snprintf(text, capacity, "%s; \"lodctr%s doctor\" tells what to do", service->quarantine,
+        snprintf(text, capacity, "%s; \"lodctr%s doctor\" shows what to do", service->quarantine,
                  option);
     else if (service_enabled(service) && !library_is_there(service) && !service->reserved)
         snprintf(text, capacity,
@@ -181,7 +181,7 @@ DWORD doctor(const struct lodctr *opts)
         last_event_no_names("lodctr");
         return DOCTOR_SOMETHING_LEFT;
     }
-    /* the exit code tells monitoring programs whether anything is still wrong */
+    /* the exit code shows monitoring programs whether anything is still wrong */
     size_t wrong = result.left + (opts->dry_run ? visit.findings : 0);
     return !status && wrong ? DOCTOR_SOMETHING_LEFT : status;
 }

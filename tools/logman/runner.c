@@ -104,7 +104,7 @@ static void wait_for(double seconds)
 
 /* ---- started ---- */
 
-/* Tells systemd that the set runs (READY=1). */
+/* Notifies systemd that the set runs (READY=1). */
 static void notify_systemd(void)
 {
     const char *path = getenv("NOTIFY_SOCKET");
@@ -124,7 +124,7 @@ static void notify_systemd(void)
     unsetenv("NOTIFY_SOCKET");
 }
 
-/* Tells systemd and the waiting `logman start` that the set runs, and closes the terminal. */
+/* Notifies systemd and the waiting `logman start` that the set runs, and closes the terminal. */
 static void report_started(struct runner *runner)
 {
     runner->reported = true;

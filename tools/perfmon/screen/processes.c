@@ -332,7 +332,7 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
     }
 }
 
-/* Tells why a capture has no processes. */
+/* Explains why a capture has no processes. */
 static void draw_none(const struct processes *processes, struct canvas *canvas, int row)
 {
     struct model_source source;

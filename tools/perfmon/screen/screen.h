@@ -99,7 +99,7 @@ void text_duration(double seconds, char out[TEXT_SIZE]);
 void text_time(int64_t time, const char *format, char *ret, size_t capacity);
 enum style style_of_percent(double percent);
 
-/* Writes why a table has no rows: what is recorded of its provider, or what PDH said of its
+/* Writes why a table has no rows: what is recorded of its provider, or what PDH returned for its
  * counters, or "there is no such instance now". "": it has rows, or there was no sample yet. */
 enum { REASON_SIZE = 4096, REASON_LINES = 6 };
 void text_reason(struct model *model, const struct table *table, char out[REASON_SIZE]);
