@@ -370,6 +370,33 @@ static void wraps_are_carried_on(void **state)
     assert_zero("new", "2");
 }
 
+/* As on Windows, a base has the title of its counter. */
+static void a_base_is_carried_on_alone(void **state)
+{
+    static const uint32_t values[][2] = {
+        {4294967290, 5},
+        {4,          6},
+        {5,          7},
+    };
+    const opl_build_counter counters[] = {
+        {.name_index = FIRST, .type = PERF_SAMPLE_FRACTION, .level = 100},
+        {.name_index = FIRST, .type = PERF_SAMPLE_BASE,     .level = 100},
+    };
+    const opl_build_object_info info = {.name_index = OBJECT};
+    (void)state;
+    for (size_t i = 0; i < COUNT(values); i++) {
+        opl_build build = start();
+        opl_build_object(&build, &info, counters, 2);
+        opl_build_instance(&build, "a");
+        opl_build_dword(&build, 0, values[i][0]);
+        opl_build_dword(&build, 1, values[i][1]);
+        clear(FORMAT_TEXT);
+        assert_int_equal(finish(&build, 100), WALK_GOOD);
+    }
+    assert_zero("a", "4294967301");
+    assert_sample("perf_my_object_zero_base_total{name=\"a\"}", "7");
+}
+
 /* Machines with the same titles use one walk. */
 static void machines_are_carried_on_alone(void **state)
 {
@@ -648,6 +675,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_type_gives_pdhs_value, begin, end),
         cmocka_unit_test(other_types_are_not_exposed),
         cmocka_unit_test_setup_teardown(wraps_are_carried_on, begin, end),
+        cmocka_unit_test_setup_teardown(a_base_is_carried_on_alone, begin, end),
         cmocka_unit_test_setup_teardown(machines_are_carried_on_alone, begin, end),
         cmocka_unit_test_setup_teardown(another_type_keeps_the_name, begin, end),
         cmocka_unit_test(many_counters_are_carried_on),

@@ -436,12 +436,12 @@ static bool read_number(struct walk *walk, const struct row *row, const struct c
                         enum metric_kind kind, uint64_t *ret)
 {
     const PERF_COUNTER_DEFINITION *counter = &column->view.definition;
+    /* the type, too, because a base often has the title of its counter */
+    const uint32_t ids[] = {counter->CounterNameTitleIndex, counter->CounterType};
     if (!opl_counter_number(walk->block, &row->view, &column->view, ret))
         return false;
     if (counter->CounterSize == sizeof(uint32_t) && kind != METRIC_GAUGE)
-        *ret =
-            carry_on(walk->used, hash(row->key, &counter->CounterNameTitleIndex, sizeof(uint32_t)),
-                     (uint32_t)*ret, walk->now);
+        *ret = carry_on(walk->used, hash(row->key, ids, sizeof ids), (uint32_t)*ret, walk->now);
     return true;
 }
 
