@@ -28,9 +28,11 @@ enum {
     BCRYPT_SIZE = 60,
     COST_LEAST = 4,
     COST_MOST = 14, /* a second of processor time for each attempt */
-    WRONG_MOST = 4, /* attempts a second */
     SUM_SIZE = 32
 };
+/* After a wrong password none is tried for PAUSE_TIMES as long as its hash took, so that those who
+ * guess get a part of the only thread, and for PAUSE_LEAST seconds, so that they guess little. */
+static const double PAUSE_LEAST = 0.25, PAUSE_TIMES = 4;
 enum setting { CERT, KEY, CLIENT_CA, CLIENT_AUTH, MIN_VERSION, SETTINGS };
 static const char *const names[SETTINGS] = {"cert_file", "key_file", "client_ca_file",
                                             "client_auth_type", "min_version"};
@@ -48,8 +50,7 @@ struct web_config {
     size_t user_count;
     struct http_tls tls;
     char *cert, *key, *trust;
-    time_t second; /* in which `wrong` passwords were tried */
-    unsigned wrong;
+    double not_before; /* no password is tried before this time */
 };
 
 /* ---- the file ---- */
@@ -340,14 +341,21 @@ static bool password_right(const struct web_config *config, const struct user *u
     return right && user;
 }
 
-/* A right password is hashed once. Since hashing is slow, few wrong ones are tried in a second. */
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A right password is hashed once. Since hashing is slow, few wrong ones are tried. */
 static enum http_status check_password(struct web_config *config, const char *header, char *login,
                                        const char **ret_why)
 {
     struct user *user = NULL;
     unsigned char sum[SUM_SIZE];
     char *password = strchr(login, ':');
-    time_t now = time(NULL);
+    double begun = seconds_now();
     if (password)
         *password++ = '\0';
     for (size_t i = 0; password && i < config->user_count; i++)
@@ -356,14 +364,15 @@ static enum http_status check_password(struct web_config *config, const char *he
     gnutls_hash_fast(GNUTLS_DIG_SHA256, header, strlen(header), sum);
     if (user && user->known && !gnutls_memcmp(user->sum, sum, SUM_SIZE))
         return HTTP_GOOD;
-    config->wrong = config->second == now ? config->wrong : 0;
-    config->second = now;
-    *ret_why = "Too many passwords were wrong: try again in a second.\n";
-    if (config->wrong >= WRONG_MOST)
+    *ret_why = "Too many passwords were wrong: try again in some seconds.\n";
+    if (begun < config->not_before)
         return HTTP_BUSY;
     *ret_why = "The user or the password is wrong.\n";
-    if (!password || !password_right(config, user, password)) {
-        config->wrong++;
+    if (!password)
+        return HTTP_NO_SECRET;
+    if (!password_right(config, user, password)) {
+        double end = seconds_now(), pause = PAUSE_TIMES * (end - begun);
+        config->not_before = end + (pause > PAUSE_LEAST ? pause : PAUSE_LEAST);
         return HTTP_NO_SECRET;
     }
     memcpy(user->sum, sum, SUM_SIZE);
