@@ -91,8 +91,8 @@ static bool is_local(const char *host)
            (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
-/* Returns NULL, or what is wrong with the address. */
-static const char *check_url(const char *url, bool has_auth, bool insecure)
+/* Returns NULL, or what is wrong with the address. *ret_local: the receiver is on this machine. */
+static const char *check_url(const char *url, bool has_auth, bool insecure, bool *ret_local)
 {
     char host[256];
     bool encrypted = !strncmp(url, "https://", 8);
@@ -107,7 +107,8 @@ static const char *check_url(const char *url, bool has_auth, bool insecure)
     char *port = strrchr(host, ':');
     if (port && !strchr(port, ']'))
         *port = '\0';
-    if (has_auth && !encrypted && !insecure && !is_local(host))
+    *ret_local = is_local(host);
+    if (has_auth && !encrypted && !insecure && !*ret_local)
         return "it would get the password unencrypted; use https://, or add --insecure";
     return NULL;
 }
@@ -173,7 +174,7 @@ static bool add_header(struct client *client, const char *text)
 }
 
 /* Sets what all requests have in common. `auth`: as in the file; "": nothing. */
-static bool prepare(struct client *client, const char *url, const char *auth)
+static bool prepare(struct client *client, const char *url, const char *auth, bool local)
 {
     static const char *const headers[] = {
         "Content-Type: application/x-protobuf", "Content-Encoding: snappy",
@@ -189,6 +190,8 @@ static bool prepare(struct client *client, const char *url, const char *auth)
 #define SET(option, value) (good &= curl.easy_setopt(client->curl, option, value) == CURLE_OK)
     SET(CURLOPT_URL, url);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    if (local) /* a proxy is another machine, which would see the password */
+        SET(CURLOPT_NOPROXY, "*");
     SET(CURLOPT_HTTPHEADER, client->headers);
     if (*auth && !token)
         SET(CURLOPT_USERPWD, auth);
@@ -208,7 +211,8 @@ struct client *client_new(const struct push_options *options, const atomic_bool 
                           char why[static PUSH_WHY])
 {
     char auth[AUTH_SIZE] = "";
-    const char *reason = check_url(options->url, options->auth, options->insecure);
+    bool local = false;
+    const char *reason = check_url(options->url, options->auth, options->insecure, &local);
     snprintf(why, PUSH_WHY, "--push: %s", reason ? reason : "no memory");
     if (!reason && options->auth && (reason = read_auth(options->auth, auth)))
         snprintf(why, PUSH_WHY, "--push-auth: %s", reason);
@@ -222,7 +226,7 @@ struct client *client_new(const struct push_options *options, const atomic_bool 
         curl.global_init(CURL_GLOBAL_DEFAULT);
         client->stop = stop;
         client->curl = curl.easy_init();
-        if (!client->curl || !prepare(client, options->url, auth)) {
+        if (!client->curl || !prepare(client, options->url, auth, local)) {
             client_free(client);
             client = NULL;
         }
