@@ -308,6 +308,7 @@ void metrics_free(struct metrics *metrics)
     titles_drop(metrics->titles);
     carry_free(metrics->carry);
     groups_free(metrics->settings.groups);
+    vocabulary_free(metrics->settings.names);
     snapshot_done(&metrics->snapshot);
     free(metrics->objects);
     free(metrics);
@@ -321,22 +322,6 @@ uint32_t metrics_find(struct metrics *metrics, const char *word)
             !strcmp(metrics->objects[i].prefix, word))
             return metrics->objects[i].index;
     return 0;
-}
-
-uint32_t metrics_find_source(struct metrics *metrics, const char *sample)
-{
-    size_t longest = 0;
-    uint32_t index = 0;
-    refresh(metrics, true);
-    for (size_t i = 0; i < metrics->object_count; i++) {
-        size_t size = strlen(metrics->objects[i].prefix);
-        if (size > longest && !strncmp(metrics->objects[i].prefix, sample, size) &&
-            sample[size] == '_') {
-            longest = size;
-            index = metrics->objects[i].index;
-        }
-    }
-    return index;
 }
 
 void metrics_each(struct metrics *metrics,
@@ -461,6 +446,31 @@ static void request_titles(struct metrics *metrics, char *const *titles, size_t 
     }
 }
 
+/* Marks the object from which a sample of this name comes. */
+static void request_source(void *context, const char *sample)
+{
+    struct metrics *metrics = context;
+    struct object *found = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < metrics->object_count; i++) {
+        size_t size = strlen(metrics->objects[i].prefix);
+        if (size > longest && !strncmp(metrics->objects[i].prefix, sample, size) &&
+            sample[size] == '_') {
+            longest = size;
+            found = &metrics->objects[i];
+        }
+    }
+    if (found)
+        found->requested = true;
+}
+
+/* Marks the objects that have something under these names, and the groups, which keep theirs. */
+static void request_sources(struct metrics *metrics, const struct vocabulary *names)
+{
+    request_objects(metrics, (const uint32_t[]){PROCESS_GROUPS}, 1);
+    vocabulary_sources(names, request_source, metrics);
+}
+
 /* Writes the query for the requested objects. */
 static void write_query(struct metrics *metrics, char query[static QUERY_SIZE])
 {
@@ -555,7 +565,22 @@ static void walk_objects(struct metrics *metrics, struct metric_sink *sink)
         collect_groups(metrics, groups, left, sink);
 }
 
-static LSTATUS collect(struct metrics *metrics, struct metric_sink *sink)
+/* Begins an answer under the names of another exporter. */
+static struct metric_sink *begin_names(struct metrics *metrics, struct vocabulary *names,
+                                       struct metric_sink *sink)
+{
+    struct utsname machine = {0};
+    char name[sizeof machine.nodename];
+    if (!metrics->settings.machine) {
+        uname(&machine);
+    } else {
+        opl_block_system_name(&metrics->snapshot.block, name, sizeof name);
+        metric_utf8(name, machine.nodename, sizeof machine.nodename);
+    }
+    return vocabulary_begin(names, &machine, sink);
+}
+
+static LSTATUS collect(struct metrics *metrics, struct vocabulary *names, struct metric_sink *sink)
 {
     char query[QUERY_SIZE];
     write_query(metrics, query);
@@ -564,9 +589,12 @@ static LSTATUS collect(struct metrics *metrics, struct metric_sink *sink)
         status = ERROR_INVALID_DATA;
     if (!status) {
         notice_restart(metrics);
+        sink = names ? begin_names(metrics, names, sink) : sink;
         emit_times(metrics, sink);
         walk_objects(metrics, sink);
         emit_objects(metrics, sink);
+        if (names && !vocabulary_end(names))
+            status = ERROR_NOT_ENOUGH_MEMORY;
     }
     if (metrics->settings.machine)
         snapshot_done(&metrics->snapshot); /* there may be a thousand machines */
@@ -579,19 +607,25 @@ LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t
     LSTATUS status = refresh(metrics, true);
     if (status)
         return status;
-    request_objects(metrics, objects, count);
-    return collect(metrics, sink);
+    struct vocabulary *names = count ? NULL : metrics->settings.names;
+    if (names)
+        request_sources(metrics, names);
+    else
+        request_objects(metrics, objects, count);
+    return collect(metrics, names, sink);
 }
 
 LSTATUS metrics_collect_titles(struct metrics *metrics, char *const *titles, size_t count,
-                               struct metric_sink *sink)
+                               struct vocabulary *names, struct metric_sink *sink)
 {
     LSTATUS status = refresh(metrics, !count);
     if (status)
         return status;
     if (count)
         request_titles(metrics, titles, count);
+    else if (names)
+        request_sources(metrics, names);
     else
         request_objects(metrics, NULL, 0);
-    return collect(metrics, sink);
+    return collect(metrics, names, sink);
 }

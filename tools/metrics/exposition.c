@@ -112,6 +112,14 @@ size_t metric_utf8(const char *text, char *out, size_t capacity)
 
 /* ---- numbers ---- */
 
+double metric_number(const struct metric_value *value)
+{
+    long double number = value->is_real ? value->real : (long double)value->whole, divisor = 1;
+    for (unsigned i = 0; i < value->digits && !value->is_real; i++)
+        divisor *= 10;
+    return (double)(value->negative ? -number / divisor : number / divisor);
+}
+
 /* Writes whole / 10^digits without trailing zeros, before `end`; returns where it begins. */
 static char *write_decimal(uint64_t whole, unsigned digits, char *end)
 {

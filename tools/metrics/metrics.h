@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/utsname.h>
 
 /* ---- name.c ---- */
 
@@ -140,6 +141,7 @@ const char *exposition_type(enum metric_format format); /* for Content-Type */
 size_t metric_utf8(const char *text, char *out, size_t capacity);
 /* Writes text as it stands in a label, at most twice its size, and a NUL. Returns its size. */
 size_t metric_escape(const char *text, char *out);
+double metric_number(const struct metric_value *value);
 
 /* ---- remote-write.c ---- */
 
@@ -170,9 +172,10 @@ void vocabulary_free(struct vocabulary *vocabulary);
 /* Calls `each` with the name of each sample that the file uses. */
 void vocabulary_sources(const struct vocabulary *vocabulary,
                         void (*each)(void *self, const char *source), void *self);
-/* Returns a sink for the samples of one answer; vocabulary_end passes them to `to`. False: no
- * memory. */
-struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, struct metric_sink *to);
+/* Returns a sink for the samples of one answer of the machine; vocabulary_end passes them to `to`,
+ * and must be called. False: no memory. A member "" of `machine` is not known. */
+struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, const struct utsname *machine,
+                                     struct metric_sink *to);
 bool vocabulary_end(struct vocabulary *vocabulary);
 
 /* ---- titles.c ---- */
@@ -199,25 +202,26 @@ struct metrics_settings {
     /* another machine, a name or address: only metrics_collect_titles may be used, by one thread at
      * a time; NULL: this machine */
     const char *machine;
-    struct groups *groups; /* of processes (groups.h), now the metrics'; NULL: none */
+    /* both are now the metrics'; NULL: none */
+    struct groups *groups;    /* of processes (groups.h) */
+    struct vocabulary *names; /* for answers with the objects that are exposed by default */
 };
 struct metrics;
 struct metrics *metrics_new(const struct metrics_settings *settings); /* NULL: no memory */
 void metrics_free(struct metrics *metrics);
 /* Finds the object that collect[] names, by title or by the prefix of its metrics; 0: none. */
 uint32_t metrics_find(struct metrics *metrics, const char *word);
-/* Finds the object from which the sample comes; 0: none. */
-uint32_t metrics_find_source(struct metrics *metrics, const char *sample);
 /* Calls `each` with the title and the prefix of every object that can be collected. */
 void metrics_each(struct metrics *metrics,
                   void (*each)(void *self, const char *title, const char *prefix), void *self);
 /* Queries the objects (count 0: those that are exposed by default) once and gives everything to the
- * sink. On an error the sink got nothing. */
+ * sink. On an error what the sink got is not complete. */
 LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t count,
                         struct metric_sink *sink);
-/* The same for objects by their titles. Waits for another machine as long as the library does. */
+/* The same for objects by their titles, under these names; NULL: our own. Waits for another machine
+ * as long as the library does. */
 LSTATUS metrics_collect_titles(struct metrics *metrics, char *const *titles, size_t count,
-                               struct metric_sink *sink);
+                               struct vocabulary *names, struct metric_sink *sink);
 /* Gives a gauge to the sink, with labels as they are exposed, or NULL; `begin`: it is the first
  * sample of its family. */
 void metrics_emit(struct metric_sink *sink, const char *name, const char *help, const char *labels,

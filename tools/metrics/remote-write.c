@@ -141,14 +141,6 @@ static void put_label(struct remote_write *out, const struct label *label)
 
 /* ---- the sink ---- */
 
-static double number_of(const struct metric_value *value)
-{
-    long double number = value->is_real ? value->real : (long double)value->whole, divisor = 1;
-    for (unsigned i = 0; i < value->digits && !value->is_real; i++)
-        divisor *= 10;
-    return (double)(value->negative ? -number / divisor : number / divisor);
-}
-
 static void family(struct metric_sink *sink, const struct metric_family *family)
 {
     (void)sink;
@@ -176,7 +168,7 @@ static void sample(struct metric_sink *sink, const struct metric_family *family,
     size_t begin = out->size;
     for (size_t i = 0; i < labels.count; i++)
         put_label(out, &labels.all[i]);
-    put_sample(out, number_of(value), out->time_ms);
+    put_sample(out, metric_number(value), out->time_ms);
     enclose(out, begin, REQUEST_SERIES);
     if (++out->samples == out->most)
         out->full(out);

@@ -3,7 +3,8 @@
  * Metrics under the names of another exporter, for dashboards that were made for it. A file lists
  * in each line a metric, its type, the sample from which it is taken, its labels, and a factor. The
  * samples of one answer are collected first, because several of them can become one metric, all
- * samples of which must follow each other, or even one sample. docs/metrics.md describes the file.
+ * samples of which must follow each other, or even one sample. Threads take turns, an answer each.
+ * docs/metrics.md describes the file.
  */
 #include "metrics.h"
 
@@ -13,7 +14,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+/* TEXTS_MOST, TEXTS_KEPT: bytes of all labels of an answer, and of those for the next one */
 enum { COLUMNS = 5, ROWS_MOST = 1024, LABELS_MOST = 8, LABELS_SIZE = 256, VARIABLE_SIZE = 65 };
+enum { TEXTS_MOST = 64 << 20, TEXTS_KEPT = 4 << 20 };
 
 struct row {
     char *line; /* the texts below are parts of it */
@@ -43,7 +46,9 @@ struct vocabulary {
     size_t sample_count, sample_capacity;
     char *texts;
     size_t text_size, text_capacity;
+    struct utsname machine; /* that of the answer; "": not known */
     bool failed;
+    pthread_mutex_t lock; /* held from the begin of an answer to its end */
 };
 
 /* ---- the file ---- */
@@ -200,6 +205,7 @@ struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_
     const char *wrong = file ? NULL : strerror(errno);
     unsigned line = 0;
     if (vocabulary) {
+        pthread_mutex_init(&vocabulary->lock, NULL);
         vocabulary->rows = calloc(ROWS_MOST, sizeof *vocabulary->rows);
         vocabulary->by_source = calloc(ROWS_MOST, sizeof(struct row *));
     }
@@ -231,6 +237,7 @@ void vocabulary_free(struct vocabulary *vocabulary)
     free(vocabulary->by_source);
     free(vocabulary->samples);
     free(vocabulary->texts);
+    pthread_mutex_destroy(&vocabulary->lock);
     free(vocabulary);
 }
 
@@ -243,23 +250,24 @@ void vocabulary_sources(const struct vocabulary *vocabulary,
 
 /* ---- samples ---- */
 
-/* Writes core=name,mode="user" as core="0",mode="user"; returns its size. */
-static size_t write_labels(const char *from, const struct metric_labels *labels, char *out)
+/* Writes core=name,mode="user" as core="0",mode="user", without those that have no value; returns
+ * its size. */
+static size_t write_labels(const char *from, const struct metric_labels *labels,
+                           const struct utsname *machine, char *out)
 {
-    struct utsname machine;
     char *to = out;
-    uname(&machine);
     while (from && *from) {
         size_t key = strcspn(from, "="), length = strcspn(from + key, ",");
         char value[LABELS_SIZE + 1];
         snprintf(value, sizeof value, "%.*s", (int)length - 1, from + key + 1);
-        const char *found = variable(value, labels, &machine);
-        to += sprintf(to, "%s%.*s=", to > out ? "," : "", (int)key, from);
-        if (found) {
+        const char *found = variable(value, labels, machine);
+        if (!found || *found)
+            to += sprintf(to, "%s%.*s=", to > out ? "," : "", (int)key, from);
+        if (found && *found) {
             *to++ = '"';
             to += metric_escape(found, to);
             *to++ = '"';
-        } else {
+        } else if (!found) {
             to = stpcpy(to, value);
         }
         from += key + length + (from[key + length] == ',');
@@ -278,21 +286,13 @@ static void *grow(struct vocabulary *vocabulary, void *array, size_t *capacity, 
     return grown ? grown : array;
 }
 
-static double number_of(const struct metric_value *value)
-{
-    double number = value->is_real ? value->real : (double)value->whole;
-    for (unsigned i = 0; i < value->digits && !value->is_real; i++)
-        number /= 10;
-    return value->negative ? -number : number;
-}
-
 /* Returns the value times the factor; exactly, if that only changes the sign. */
 static struct metric_value multiply(struct metric_value value, double factor)
 {
     if (factor == 1)
         return value;
     if (factor != -1 || value.is_real)
-        return (struct metric_value){.is_real = true, .real = number_of(&value) * factor};
+        return (struct metric_value){.is_real = true, .real = metric_number(&value) * factor};
     value.negative = !value.negative && value.whole;
     return value;
 }
@@ -301,7 +301,8 @@ static struct metric_value multiply(struct metric_value value, double factor)
 static struct metric_value add(struct metric_value left, struct metric_value right)
 {
     if (left.is_real || right.is_real || left.digits != right.digits)
-        return (struct metric_value){.is_real = true, .real = number_of(&left) + number_of(&right)};
+        return (struct metric_value){.is_real = true,
+                                     .real = metric_number(&left) + metric_number(&right)};
     uint64_t sum =
         (left.negative ? -left.whole : left.whole) + (right.negative ? -right.whole : right.whole);
     bool negative = (int64_t)sum < 0 && (left.negative || right.negative);
@@ -317,6 +318,7 @@ static void collect(struct vocabulary *vocabulary, struct row *row, const char *
     row->family.help = help;
     if (row->count++ && row->counts)
         return;
+    vocabulary->failed |= vocabulary->text_size + most > TEXTS_MOST;
     vocabulary->samples = grow(vocabulary, vocabulary->samples, &vocabulary->sample_capacity,
                                vocabulary->sample_count + 1, sizeof *vocabulary->samples);
     vocabulary->texts = grow(vocabulary, vocabulary->texts, &vocabulary->text_capacity,
@@ -327,8 +329,9 @@ static void collect(struct vocabulary *vocabulary, struct row *row, const char *
     struct collected *collected = &vocabulary->samples[at];
     *collected =
         (struct collected){.value = multiply(*value, row->factor), .labels = vocabulary->text_size};
-    vocabulary->text_size +=
-        write_labels(row->labels, labels, vocabulary->texts + vocabulary->text_size) + 1;
+    vocabulary->text_size += write_labels(row->labels, labels, &vocabulary->machine,
+                                          vocabulary->texts + vocabulary->text_size) +
+                             1;
     if (row->first)
         vocabulary->samples[row->last].next = at;
     else
@@ -374,8 +377,11 @@ static void take_sample(struct metric_sink *sink, const struct metric_family *fa
             collect(vocabulary, vocabulary->by_source[low], family->help, labels, value);
 }
 
-struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, struct metric_sink *to)
+struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, const struct utsname *machine,
+                                     struct metric_sink *to)
 {
+    pthread_mutex_lock(&vocabulary->lock);
+    vocabulary->machine = *machine;
     vocabulary->sink = (struct metric_sink){take_family, take_sample};
     vocabulary->to = to;
     vocabulary->sample_count = 1;
@@ -404,34 +410,47 @@ static void add_row(struct vocabulary *vocabulary, const struct row *row)
     }
 }
 
-bool vocabulary_end(struct vocabulary *vocabulary)
+/* Passes a row's samples on; *last becomes the name of the family that was begun last. */
+static void emit_row(struct vocabulary *vocabulary, struct row *row, const char **last)
 {
     const struct metric_labels nothing = {.name = "", .parent = "", .text = ""};
     const struct metric_value one = {.whole = 1};
+    if (!strcmp(row->source, "machine")) {
+        collect(vocabulary, row, "What uname(2) reports.", &nothing, &one);
+        if (row->labels && row->first && !vocabulary->texts[vocabulary->samples[row->first].labels])
+            row->first = 0; /* nothing of it is known */
+    }
+    if (row->first && strcmp(row->family.name, *last) != 0)
+        vocabulary->to->family(vocabulary->to, &row->family);
+    *last = row->first ? row->family.name : *last;
+    for (size_t at = row->first; at; at = vocabulary->samples[at].next) {
+        struct collected *collected = &vocabulary->samples[at];
+        if (collected->parts != row->parts)
+            continue; /* a part of the sum is not known */
+        const char *text = vocabulary->texts + collected->labels;
+        const struct metric_labels labels = {"", "", text, strlen(text), false, false};
+        if (row->counts)
+            collected->value = (struct metric_value){.whole = row->count};
+        vocabulary->to->sample(vocabulary->to, &row->family, &row->family.samples[0], &labels, NULL,
+                               &collected->value);
+    }
+}
+
+bool vocabulary_end(struct vocabulary *vocabulary)
+{
     const char *last = "";
     for (size_t i = 0; i < vocabulary->count && !vocabulary->failed; i++)
         if (vocabulary->rows[i].into)
             add_row(vocabulary, &vocabulary->rows[i]);
-    for (size_t i = 0; i < vocabulary->count && !vocabulary->failed; i++) {
-        struct row *row = &vocabulary->rows[i];
-        if (row->into)
-            continue;
-        if (!strcmp(row->source, "machine"))
-            collect(vocabulary, row, "What uname(2) reports.", &nothing, &one);
-        if (row->first && strcmp(row->family.name, last) != 0)
-            vocabulary->to->family(vocabulary->to, &row->family);
-        last = row->first ? row->family.name : last;
-        for (size_t at = row->first; at; at = vocabulary->samples[at].next) {
-            struct collected *collected = &vocabulary->samples[at];
-            if (collected->parts != row->parts)
-                continue; /* a part of the sum is not known */
-            const char *text = vocabulary->texts + collected->labels;
-            const struct metric_labels labels = {"", "", text, strlen(text), false, false};
-            if (row->counts)
-                collected->value = (struct metric_value){.whole = row->count};
-            vocabulary->to->sample(vocabulary->to, &row->family, &row->family.samples[0], &labels,
-                                   NULL, &collected->value);
-        }
+    for (size_t i = 0; i < vocabulary->count && !vocabulary->failed; i++)
+        if (!vocabulary->rows[i].into)
+            emit_row(vocabulary, &vocabulary->rows[i], &last);
+    bool good = !vocabulary->failed;
+    if (vocabulary->text_capacity > TEXTS_KEPT) { /* another machine may have lied */
+        free(vocabulary->texts);
+        vocabulary->texts = NULL;
+        vocabulary->text_capacity = 0;
     }
-    return !vocabulary->failed;
+    pthread_mutex_unlock(&vocabulary->lock);
+    return good;
 }

@@ -26,8 +26,7 @@ struct answer_text {
 
 struct exporter {
     struct metrics *metrics;
-    struct vocabulary *names; /* NULL: our own */
-    struct probes *probes;    /* NULL: no other machines */
+    struct probes *probes; /* NULL: no other machines */
     struct access *access;
     struct web_config *web; /* NULL: neither TLS nor passwords */
     struct push *push;      /* NULL: nothing is sent */
@@ -88,41 +87,6 @@ static bool take_object(void *context, const char *name, const char *value)
     return !collected->unknown;
 }
 
-static void add_index(struct collected *collected, uint32_t index)
-{
-    for (size_t i = 0; i < collected->count; i++)
-        if (collected->objects[i] == index)
-            return;
-    if (index && collected->count < COLLECT_MOST)
-        collected->objects[collected->count++] = index;
-}
-
-static void add_source(void *context, const char *source)
-{
-    struct collected *collected = context;
-    add_index(collected, metrics_find_source(collected->exporter->metrics, source));
-}
-
-/* Collects into the text, without collect[] in the names that --metrics-names chooses. */
-static LSTATUS collect(struct exporter *exporter, struct collected *collected,
-                       struct exposition *text)
-{
-    bool renamed = exporter->names && !collected->count;
-    struct metric_sink *sink = &text->sink;
-    if (renamed) {
-        vocabulary_sources(exporter->names, add_source, collected);
-        add_index(collected, metrics_find(exporter->metrics, "perf_process_group"));
-        sink = vocabulary_begin(exporter->names, sink);
-    }
-    LSTATUS status = metrics_collect(exporter->metrics, collected->objects, collected->count, sink);
-    if (renamed && !vocabulary_end(exporter->names))
-        status = ERROR_NOT_ENOUGH_MEMORY;
-    if (exporter->push)
-        push_emit(exporter->push, &text->sink);
-    exposition_end(text);
-    return status;
-}
-
 static void answer_metrics(struct exporter *exporter, const struct request *request,
                            struct reply *reply)
 {
@@ -140,7 +104,11 @@ static void answer_metrics(struct exporter *exporter, const struct request *requ
     LSTATUS status = ERROR_NOT_ENOUGH_MEMORY;
     if (text) {
         exposition_begin(&text->text, exposition_format(request_header(request, "Accept")));
-        status = collect(exporter, &collected, &text->text);
+        status = metrics_collect(exporter->metrics, collected.objects, collected.count,
+                                 &text->text.sink);
+        if (exporter->push)
+            push_emit(exporter->push, &text->text.sink);
+        exposition_end(&text->text);
     }
     if (status || text->text.failed) {
         reply->status = HTTP_BUSY;
@@ -258,20 +226,30 @@ static int serve(struct exporter *exporter, const struct listeners *listeners, i
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
+struct vocabulary *metrics_names(const char *name, char path[static PATH_MAX],
+                                 char why[static VOCABULARY_WHY])
+{
+    const char *build = secure_getenv("OPENPERFLIB_VENDOR"); /* not installed yet */
+    snprintf(path, PATH_MAX, strchr(name, '/') ? "%s" : OPL_METRIC_NAMES "/%s.tsv", name);
+    if (build && !strchr(name, '/') && access(path, R_OK) != 0)
+        snprintf(path, PATH_MAX, "%s/tools/%s.tsv", build, name);
+    return vocabulary_read(path, why);
+}
+
 /* Reads the names of another exporter. False, after a message: failed. */
 static bool read_names(const char *name, struct vocabulary **ret)
 {
-    char path[4096], why[VOCABULARY_WHY];
-    snprintf(path, sizeof path, strchr(name, '/') ? "%s" : OPL_METRIC_NAMES "/%s.tsv", name);
-    *ret = vocabulary_read(path, why);
+    char path[PATH_MAX], why[VOCABULARY_WHY];
+    *ret = metrics_names(name, path, why);
     if (!*ret)
         fprintf(stderr, "openperflib-serve: --metrics-names: %s: %s\n", text_seen(path), why);
     return *ret != NULL;
 }
 
 /* Reads the rules of process groups. Their sums are kept in the unit's folder or in
- * XDG_RUNTIME_DIR, which last as long as the processes do. False, after a message: failed. */
-static bool read_groups(const char *what, struct groups **ret)
+ * XDG_RUNTIME_DIR, which last as long as the processes do, and apart if they are `pushed`. False,
+ * after a message: failed. */
+static bool read_groups(const char *what, bool pushed, struct groups **ret)
 {
     char path[PATH_MAX], why[GROUP_WHY];
     const char *folder = getenv("RUNTIME_DIRECTORY");
@@ -280,9 +258,11 @@ static bool read_groups(const char *what, struct groups **ret)
         fprintf(stderr, "openperflib-serve: --metrics-groups: %s: %s\n", text_seen(what), why);
         return false;
     }
-    bool found = browser_path("openperflib-metrics.groups", path, sizeof path);
+    bool found = browser_path(pushed ? "openperflib-push.groups" : "openperflib-metrics.groups",
+                              path, sizeof path);
     if (folder)
-        found = snprintf(path, sizeof path, "%s/groups", folder) < (int)sizeof path;
+        found = snprintf(path, sizeof path, pushed ? "%s/push-groups" : "%s/groups", folder) <
+                (int)sizeof path;
     if (!found)
         fputs("openperflib-serve: there is no folder XDG_RUNTIME_DIR of this user alone, so "
               "the counters of process groups begin anew with each start\n",
@@ -300,18 +280,30 @@ static bool read_groups(const char *what, struct groups **ret)
     return *ret;
 }
 
+bool metrics_read_settings(const struct metrics_options *options, bool pushed,
+                           struct metrics_settings *ret)
+{
+    *ret = (struct metrics_settings){.processes = options->processes,
+                                     .series_most = (size_t)options->series};
+    if (options->names && !read_names(options->names, &ret->names))
+        return false;
+    if (!options->groups || read_groups(options->groups, pushed, &ret->groups))
+        return true;
+    vocabulary_free(ret->names);
+    return false;
+}
+
 int metrics_serve(const struct metrics_options *options, int signals)
 {
     struct listeners listeners = {0};
-    struct metrics_settings settings = {options->processes, (size_t)options->series, NULL, NULL};
+    struct metrics_settings settings;
     struct exporter exporter = {.push = options->push};
-    if (signals < 0 || (options->names && !read_names(options->names, &exporter.names)) ||
+    if (signals < 0 ||
         (options->machines && !(exporter.probes = probes_new(options->machines, options))) ||
         (options->web_config && !(exporter.web = web_config_read(options->web_config))) ||
         !listen_metrics(&listeners, options->address,
                         options->insecure || web_config_tls(exporter.web)) ||
-        (options->groups && !read_groups(options->groups, &settings.groups))) {
-        vocabulary_free(exporter.names);
+        !metrics_read_settings(options, false, &settings)) {
         web_config_free(exporter.web);
         probes_free(exporter.probes);
         return EXIT_FAILED;
@@ -330,7 +322,6 @@ int metrics_serve(const struct metrics_options *options, int signals)
     }
     access_free(exporter.access);
     web_config_free(exporter.web);
-    vocabulary_free(exporter.names);
     metrics_free(exporter.metrics);
     if (!probes_free(exporter.probes)) {
         fflush(NULL);

@@ -4,12 +4,13 @@
  * until its machine is free, is then run by a thread of its own, and is answered by the main thread
  * when it has ended or when its time is over. A thread ends when the library's deadline does, so a
  * machine that hangs has one thread, and none as long as it is left alone after a failure.
+ *
+ * A change of the file is noticed by the next request.
  */
 #include "serve.h"
 
 #include "../common/machine-message.h"
 #include "../common/text-list.h"
-#include "../metrics/metrics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <winerror.h>
@@ -51,15 +53,31 @@ struct target {
     unsigned failures;
     double not_before; /* no query before this time */
 };
+/* What the file says. After a change, machines that stayed are moved to the new contents; the rest
+ * is freed when no probe has these or older contents. */
+struct contents {
+    struct contents *newer;
+    struct target *targets;
+    struct module *modules;
+    unsigned probes;
+};
+/* Names of another exporter, once they were requested. */
+struct names {
+    struct names *next;
+    char *name;
+    struct vocabulary *vocabulary;
+};
 enum probe_state { PROBE_WAITS, PROBE_RUNS, PROBE_DONE };
 struct probe {
     struct probe *next;
     struct probes *probes;
     struct connection *connection; /* NULL: the request was answered, or is gone */
+    struct contents *contents;     /* those that have the module */
     struct target *target;
     const struct module *module;
-    enum probe_state state; /* only the main thread uses it */
-    atomic_bool ended;      /* the thread is done with the members below */
+    struct vocabulary *names; /* NULL: our own */
+    enum probe_state state;   /* only the main thread uses it */
+    atomic_bool ended;        /* the thread is done with the members below */
     LSTATUS status;
     struct exposition text;
     double begun, deadline;
@@ -67,9 +85,12 @@ struct probe {
     const char *reason;
 };
 struct probes {
-    struct target *targets;
-    struct module *modules;
+    const struct metrics_options *options;
+    const char *path;
+    struct stat seen; /* of the file, when it was read; zeros: there was none */
+    struct contents *oldest, *newest;
     struct module usual;
+    struct names *names;
     struct probe *first;       /* all probes, in the order of their requests */
     unsigned running, overdue; /* threads, and how many of these have missed their time */
     int event;
@@ -100,10 +121,10 @@ static const struct module *find_module(const struct module *at, const char *nam
 }
 
 /* Adds a machine. Returns what is wrong; NULL: nothing. */
-static const char *add_target(struct probes *probes, const char *name, const char *address,
+static const char *add_target(struct contents *contents, const char *name, const char *address,
                               struct target ***end)
 {
-    if (find_target(probes->targets, name))
+    if (find_target(contents->targets, name))
         return "this machine is in the file already";
     struct target *target = calloc(1, sizeof *target);
     if (!target)
@@ -115,15 +136,15 @@ static const char *add_target(struct probes *probes, const char *name, const cha
     return target->name && target->address ? NULL : "no memory";
 }
 
-static const char *add_module(struct probes *probes, const char *name, char *titles)
+static const char *add_module(struct contents *contents, const char *name, char *titles)
 {
-    if (find_module(probes->modules, name))
+    if (find_module(contents->modules, name))
         return "this module is in the file already";
     struct module *module = calloc(1, sizeof *module);
     if (!module)
         return "no memory";
-    module->next = probes->modules;
-    probes->modules = module;
+    module->next = contents->modules;
+    contents->modules = module;
     module->name = strdup(name);
     bool good = module->name;
     for (char *rest, *title = strtok_r(titles, ",", &rest); good && title;
@@ -133,7 +154,8 @@ static const char *add_module(struct probes *probes, const char *name, char *tit
 }
 
 /* Takes a line of the file; returns what is wrong; NULL: nothing. */
-static const char *take_line(struct probes *probes, char *line, bool *modules, struct target ***end)
+static const char *take_line(struct contents *contents, char *line, bool *modules,
+                             struct target ***end)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "._-";
@@ -153,13 +175,13 @@ static const char *take_line(struct probes *probes, char *line, bool *modules, s
         return "a name has letters, digits, '.', '-' and '_'";
     if (!*value)
         return "there is nothing after '='";
-    return *modules ? add_module(probes, name, value) : add_target(probes, name, value, end);
+    return *modules ? add_module(contents, name, value) : add_target(contents, name, value, end);
 }
 
-static bool read_file(struct probes *probes, const char *path)
+static bool read_file(const char *path, struct contents *contents, const char *otherwise)
 {
     struct text_list lines = {0};
-    struct target **end = &probes->targets;
+    struct target **end = &contents->targets;
     const char *problem = NULL, *line = NULL;
     bool modules = false;
     if (!text_list_read(&lines, path))
@@ -167,14 +189,121 @@ static bool read_file(struct probes *probes, const char *path)
     for (size_t i = 0; !problem && i < lines.count; i++) {
         char *copy = strdup(lines.texts[i]);
         line = lines.texts[i];
-        problem = copy ? take_line(probes, copy, &modules, &end) : "no memory";
+        problem = copy ? take_line(contents, copy, &modules, &end) : "no memory";
         free(copy);
     }
     if (problem)
-        fprintf(stderr, "openperflib-serve: --metrics-machines: %s: %s%s%s\n", text_seen(path),
-                line ? text_seen(line) : "", line ? ": " : "", problem);
+        fprintf(stderr, "openperflib-serve: --metrics-machines: %s: %s%s%s%s\n", text_seen(path),
+                line ? text_seen(line) : "", line ? ": " : "", problem, otherwise);
     text_list_done(&lines);
     return !problem;
+}
+
+static void free_target(struct target *target)
+{
+    metrics_free(target->metrics);
+    free(target->name);
+    free(target->address);
+    free(target);
+}
+
+static void free_contents(struct contents *contents)
+{
+    for (struct target *target = contents->targets, *next; target; target = next) {
+        next = target->next;
+        free_target(target);
+    }
+    for (struct module *module = contents->modules, *next; module; module = next) {
+        next = module->next;
+        text_list_done(&module->objects);
+        free(module->name);
+        free(module);
+    }
+    free(contents);
+}
+
+/* Frees contents that are neither the newest nor used, but none that is newer than used ones, whose
+ * machines it may have. */
+static void free_unused(struct probes *probes)
+{
+    while (probes->oldest != probes->newest && !probes->oldest->probes) {
+        struct contents *next = probes->oldest->newer;
+        free_contents(probes->oldest);
+        probes->oldest = next;
+    }
+}
+
+/* Moves the machines that are in the new contents, too, with their connections. */
+static void move_targets(struct contents *from, struct contents *to)
+{
+    for (struct target **at = &to->targets; *at; at = &(*at)->next) {
+        struct target **old = &from->targets, *fresh = *at;
+        while (*old && (strcmp((*old)->name, fresh->name) != 0 ||
+                        strcmp((*old)->address, fresh->address) != 0))
+            old = &(*old)->next;
+        if (!*old)
+            continue;
+        *at = *old;
+        *old = (*old)->next;
+        (*at)->next = fresh->next;
+        free_target(fresh);
+    }
+}
+
+/* Each machine has a descriptor of this process. */
+static void raise_limit(size_t machines)
+{
+    struct rlimit limit;
+    rlim_t wanted = 1024 + 2 * machines;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool is_same(const struct stat *left, const struct stat *right)
+{
+    return left->st_dev == right->st_dev && left->st_ino == right->st_ino &&
+           left->st_size == right->st_size && !memcmp(&left->st_mtim, &right->st_mtim, 16) &&
+           !memcmp(&left->st_ctim, &right->st_ctim, 16);
+}
+
+/* Reads the file if it has changed. False, after a message: it is damaged; the contents are as
+ * before. */
+static bool refresh(struct probes *probes)
+{
+    const struct metrics_options *options = probes->options;
+    struct stat now = {0};
+    size_t count = 0;
+    if (stat(probes->path, &now) != 0)
+        now = (struct stat){0};
+    if (probes->newest && is_same(&now, &probes->seen))
+        return true;
+    probes->seen = now;
+    struct contents *contents = calloc(1, sizeof *contents);
+    bool good = contents && read_file(probes->path, contents,
+                                      probes->newest ? "; the machines stay as they were" : "");
+    if (good && probes->newest)
+        move_targets(probes->newest, contents);
+    for (struct target *at = good ? contents->targets : NULL; at; at = at->next, count++) {
+        const struct metrics_settings settings = {options->processes, (size_t)options->series,
+                                                  at->address};
+        if (!at->metrics)
+            at->metrics = metrics_new(&settings); /* without memory, each probe reports that */
+    }
+    if (!good) {
+        if (contents)
+            free_contents(contents);
+        return false;
+    }
+    raise_limit(count);
+    if (probes->newest)
+        probes->newest->newer = contents;
+    else
+        probes->oldest = contents;
+    probes->newest = contents;
+    free_unused(probes);
+    return true;
 }
 
 /* ---- one probe ---- */
@@ -197,8 +326,9 @@ static void *run_thread(void *argument)
 {
     struct probe *probe = argument;
     int event = probe->probes->event; /* the main thread may free a probe that has ended */
-    probe->status = metrics_collect_titles(probe->target->metrics, probe->module->objects.texts,
-                                           probe->module->objects.count, &probe->text.sink);
+    probe->status =
+        metrics_collect_titles(probe->target->metrics, probe->module->objects.texts,
+                               probe->module->objects.count, probe->names, &probe->text.sink);
     if (!probe->status && probe->text.failed)
         probe->status = ERROR_NOT_ENOUGH_MEMORY;
     atomic_store(&probe->ended, true);
@@ -289,8 +419,10 @@ static void free_probe(struct probes *probes, struct probe *probe)
     while (*at != probe)
         at = &(*at)->next;
     *at = probe->next;
+    probe->contents->probes--;
     free(probe->text.bytes);
     free(probe);
+    free_unused(probes);
 }
 
 void probes_run(struct probes *probes)
@@ -347,8 +479,8 @@ static double time_limit(const struct request *request)
                                     : seconds;
 }
 
-static void begin(struct probes *probes, const struct request *request, struct target *target,
-                  const struct module *module, struct reply *reply)
+static void begin(struct probes *probes, const struct request *request, const struct probe *what,
+                  struct reply *reply)
 {
     struct probe *probe = calloc(1, sizeof *probe), **end = &probes->first;
     if (!probe) {
@@ -358,11 +490,14 @@ static void begin(struct probes *probes, const struct request *request, struct t
     double now = seconds_now();
     *probe = (struct probe){.probes = probes,
                             .connection = request->connection,
-                            .target = target,
-                            .module = module,
+                            .contents = probes->newest,
+                            .target = what->target,
+                            .module = what->module,
+                            .names = what->names,
                             .text.most = TEXT_MOST,
                             .begun = now,
                             .deadline = now + time_limit(request)};
+    probe->contents->probes++;
     exposition_begin(&probe->text, exposition_format(request_header(request, "Accept")));
     while (*end)
         end = &(*end)->next;
@@ -420,37 +555,76 @@ static void finish_answer(struct probe *probe, struct reply *reply)
     reply->owner = text.bytes;
 }
 
+/* Reads the names, or returns those that were read before. NULL: there are none. */
+static struct vocabulary *read_names(struct probes *probes, const char *name)
+{
+    char path[PATH_MAX], why[VOCABULARY_WHY];
+    for (struct names *at = probes->names; at; at = at->next)
+        if (!strcmp(at->name, name))
+            return at->vocabulary;
+    struct names *names = calloc(1, sizeof *names);
+    if (names && (names->name = strdup(name)) &&
+        (names->vocabulary = metrics_names(name, path, why))) {
+        names->next = probes->names;
+        probes->names = names;
+        return names->vocabulary;
+    }
+    free(names ? names->name : NULL);
+    free(names);
+    return NULL;
+}
+
+/* Finds the names that a request wants; without a wish, those of --metrics-names. False: there are
+ * none. */
+static bool find_names(struct probes *probes, const char *wanted, struct vocabulary **ret)
+{
+    const char *name = wanted ? wanted : probes->options->names;
+    *ret = NULL;
+    if (!name || !strcmp(name, "perf"))
+        return true;
+    if (!wanted ||
+        (*wanted && !wanted[strspn(wanted, "abcdefghijklmnopqrstuvwxyz_")])) /* no path */
+        *ret = read_names(probes, name);
+    return *ret;
+}
+
 void probes_answer(struct probes *probes, const struct request *request, struct reply *reply)
 {
     if (request->job) {
         finish_answer((struct probe *)request->job, reply);
         return;
     }
+    struct probe what = {0};
     const char *name = request_word(request, "target"), *wanted = request_word(request, "module");
-    struct target *target = name ? find_target(probes->targets, name) : NULL;
-    const struct module *module = find_module(probes->modules, wanted ? wanted : "default");
-    if (!module && (!wanted || !strcmp(wanted, "default")))
-        module = &probes->usual;
-    if (target && module) {
-        begin(probes, request, target, module, reply);
+    refresh(probes);
+    what.target = name ? find_target(probes->newest->targets, name) : NULL;
+    what.module = find_module(probes->newest->modules, wanted ? wanted : "default");
+    if (!what.module && (!wanted || !strcmp(wanted, "default")))
+        what.module = &probes->usual;
+    bool known = find_names(probes, request_word(request, "names"), &what.names);
+    if (what.target && what.module && known) {
+        begin(probes, request, &what, reply);
         return;
     }
     reply->status = HTTP_MISSING;
-    if (!target)
+    if (!what.target)
         fputs("target=NAME must be a machine of the file of --metrics-machines; /sd lists them.\n",
               reply->out);
-    else
+    else if (!what.module)
         fputs("There is no such module in the file of --metrics-machines.\n", reply->out);
+    else
+        fputs("names=NAME must be perf, windows_exporter or node_exporter.\n", reply->out);
 }
 
-void probes_list(const struct probes *probes, struct reply *reply)
+void probes_list(struct probes *probes, struct reply *reply)
 {
     struct json json = {.out = reply->out, .flat = true};
+    refresh(probes);
     reply->type = "application/json";
     json_open(&json, NULL, '[');
     json_open(&json, NULL, '{');
     json_open(&json, "targets", '[');
-    for (const struct target *target = probes->targets; target; target = target->next)
+    for (const struct target *target = probes->newest->targets; target; target = target->next)
         json_string(&json, NULL, target->name);
     json_close(&json, ']');
     json_close(&json, '}');
@@ -464,36 +638,16 @@ int probes_descriptor(const struct probes *probes)
     return probes->event;
 }
 
-/* Each machine has a descriptor of this process. */
-static void raise_limit(size_t machines)
-{
-    struct rlimit limit;
-    rlim_t wanted = 1024 + 2 * machines;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 struct probes *probes_new(const char *path, const struct metrics_options *options)
 {
     struct probes *probes = calloc(1, sizeof *probes);
-    size_t count = 0;
     if (!probes)
         return NULL;
+    probes->options = options;
+    probes->path = path;
     probes->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    bool good = probes->event >= 0 && read_file(probes, path);
-    for (struct target *target = probes->targets; good && target; target = target->next) {
-        const struct metrics_settings settings = {options->processes, (size_t)options->series,
-                                                  target->address};
-        target->metrics = metrics_new(&settings);
-        good = target->metrics;
-        count++;
-    }
-    if (good) {
-        raise_limit(count);
+    if (probes->event >= 0 && refresh(probes))
         return probes;
-    }
     probes_free(probes);
     return NULL;
 }
@@ -504,18 +658,15 @@ bool probes_free(struct probes *probes)
         return true;
     if (probes->running)
         return false;
-    for (struct target *target = probes->targets, *next; target; target = next) {
-        next = target->next;
-        metrics_free(target->metrics);
-        free(target->name);
-        free(target->address);
-        free(target);
+    for (struct contents *contents = probes->oldest, *next; contents; contents = next) {
+        next = contents->newer;
+        free_contents(contents);
     }
-    for (struct module *module = probes->modules, *next; module; module = next) {
-        next = module->next;
-        text_list_done(&module->objects);
-        free(module->name);
-        free(module);
+    for (struct names *names = probes->names, *next; names; names = next) {
+        next = names->next;
+        vocabulary_free(names->vocabulary);
+        free(names->name);
+        free(names);
     }
     if (probes->event >= 0)
         close(probes->event);

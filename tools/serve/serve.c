@@ -241,19 +241,6 @@ static int run_server(const struct serve_settings *settings, gid_t group, int si
     return code;
 }
 
-/* Returns what the options for --push contradict; NULL: nothing. */
-static const char *push_problem(const struct serve_settings *settings)
-{
-    if (!settings->push.url)
-        return NULL;
-    if (!settings->push.buffer)
-        return "--push needs a folder for samples that wait: --push-buffer FOLDER";
-    return settings->metrics.names || settings->metrics.groups
-               ? "--push sends objects under their own names, without --metrics-names and "
-                 "--metrics-groups"
-               : NULL;
-}
-
 /* Runs what the options say until a signal. Returns an exit code. */
 static int run_all(struct serve_settings *settings, gid_t group)
 {
@@ -262,8 +249,9 @@ static int run_all(struct serve_settings *settings, gid_t group)
     bool page = !settings->push.url || settings->port >= 0 || settings->open || settings->socket ||
                 getenv("LISTEN_FDS");
     if (settings->push.url) {
-        const struct metrics_settings pushed = {.processes = settings->metrics.processes,
-                                                .series_most = (size_t)settings->metrics.series};
+        struct metrics_settings pushed;
+        if (!metrics_read_settings(&settings->metrics, true, &pushed))
+            return EXIT_FAILED;
         settings->push.insecure = settings->metrics.insecure;
         settings->metrics.push = push = push_new(&settings->push, &pushed);
         if (!push)
@@ -297,6 +285,11 @@ static bool take_name(struct serve_settings *settings, int id, const char *name)
     return true;
 }
 
+static bool lacks_buffer(const struct push_options *push)
+{
+    return push->url && !push->buffer;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -326,11 +319,11 @@ int main(int argc, char **argv)
     if (id < 0)
         return options_status(id);
     settings.metrics.hosts = settings.hosts;
-    const char *problem = push_problem(&settings);
-    if (problem)
-        return options_complain(&options, "%s", problem);
     const struct group *group = settings.group ? getgrnam(settings.group) : NULL;
     if (settings.group && !group)
         return options_complain(&options, "there is no group %s", text_seen(settings.group));
+    if (lacks_buffer(&settings.push))
+        return options_complain(
+            &options, "--push needs a folder for samples that wait: --push-buffer FOLDER");
     return run_all(&settings, group ? group->gr_gid : (gid_t)-1);
 }

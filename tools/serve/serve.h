@@ -30,10 +30,12 @@
 #define OPL_TOOLS_SERVE_H
 
 #include "../common/json.h"
+#include "../metrics/metrics.h"
 #include "../model/catalogue.h"
 #include "../model/model.h"
 #include "option-rows.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -273,13 +275,22 @@ _Noreturn void reader_main(char **arguments);
 
 /* ---- metrics.c ---- */
 
+/* Reads the names that the options choose, and the rules of groups. False: failed, after a message.
+ */
+bool metrics_read_settings(const struct metrics_options *options, bool pushed,
+                           struct metrics_settings *ret);
+/* Reads names, shipped ones or, with a slash, a file; `path` becomes that of the file. NULL: `why`
+ * has the reason. */
+struct vocabulary *metrics_names(const char *name, char path[static PATH_MAX],
+                                 char why[static VOCABULARY_WHY]);
 /* Serves metrics until SIGINT, SIGTERM or SIGHUP, which `signals` reports. Returns an exit code. */
 int metrics_serve(const struct metrics_options *options, int signals);
 
 /* ---- probe.c ---- */
 
 struct probes;
-/* Reads the file of machines and modules. NULL: failed, after a message. */
+/* Reads the file of machines and modules, which is read again when it has changed. NULL: failed,
+ * after a message. */
 struct probes *probes_new(const char *path, const struct metrics_options *options);
 /* False: machines are being read, so that nothing can be freed. */
 bool probes_free(struct probes *probes);
@@ -291,7 +302,7 @@ void probes_run(struct probes *probes);
 void probes_answer(struct probes *probes, const struct request *request, struct reply *reply);
 void probes_forget(struct job *job);
 /* Answers with the machines, in the form of Prometheus' HTTP service discovery. */
-void probes_list(const struct probes *probes, struct reply *reply);
+void probes_list(struct probes *probes, struct reply *reply);
 
 /* ---- api.c ---- */
 
