@@ -132,7 +132,7 @@ struct log;
 /* Opens the files as one source: their columns are merged, and their samples are merged in order of
  * time. "-" is standard input; a pipe is copied to an unnamed temporary file. A single name without
  * a slash that is no file but a set of logman stands for all its captures, the user's before the
- * system's; PDH_NO_DATA: there are none. `problem` (may be
+ * system's unless "user:" or "system:" is before it; PDH_NO_DATA: there are none. `problem` (may be
  * NULL) receives the message of a failure. PDH_FILE_NOT_FOUND, PDH_ACCESS_DENIED,
  * PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT, PDH_UNABLE_READ_LOG_HEADER,
  * PDH_BINARY_LOG_CORRUPT, PDH_MEMORY_ALLOCATION_FAILURE. */

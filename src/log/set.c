@@ -193,29 +193,47 @@ static bool list_captures(struct log_set *set, bool user, const char *name)
     return list_folder(set, folder, NULL) && list_elsewhere(set, user, name);
 }
 
-/* Lists the captures of this user's set, or if the user has no set of that name and no captures of
- * one, those of the system's. Root's sets are those of the system, as for logman. */
+/* Returns the name of a set without its owner, by which *user is set: "system:base" is the system's
+ * base, "user:base" this user's. logman reads the same. */
+static const char *take_owner(const char *name, bool *user)
+{
+    static const char *const owners[] = {"system:", "user:"};
+    for (size_t i = 0; i < COUNT(owners); i++)
+        if (strncmp(name, owners[i], strlen(owners[i])) == 0) {
+            *user = i == 1;
+            return name + strlen(owners[i]);
+        }
+    return name;
+}
+
+/* Lists the captures of the set, if the name says whose it is. Else lists those of this user's set,
+ * or if the user has no set of that name and no captures of one, those of the system's. Root's sets
+ * are those of the system, as for logman. */
 static bool find_captures(struct log_set *set, const char *name)
 {
-    FREE_AUTO char *file = NULL;
     set->own = geteuid() != 0;
-    if (!list_captures(set, set->own, name))
+    const char *bare = take_owner(name, &set->own);
+    if (!list_captures(set, set->own, bare))
         return false;
-    file = set_path(set->own, name, PLACE_SET);
+    FREE_AUTO char *file = set_path(set->own, bare, PLACE_SET);
     set->made = file && access(file, F_OK) == 0;
-    if (set->count || set->made)
+    if (set->count || set->made || bare != name)
         return true;
     set->own = !set->own;
-    return list_captures(set, set->own, name);
+    return list_captures(set, set->own, bare);
 }
 
 static bool is_set(const char *name)
 {
-    FREE_AUTO char *own = set_path(true, name, PLACE_SET),
-                   *system = set_path(false, name, PLACE_SET);
-    FREE_AUTO char *captures = set_path(false, name, PLACE_CAPTURES);
-    return strcmp(name, "base") == 0 || (own && access(own, F_OK) == 0) ||
-           (system && access(system, F_OK) == 0) || (captures && access(captures, F_OK) == 0);
+    bool user = false;
+    const char *bare = take_owner(name, &user);
+    bool both = bare == name, found = strcmp(bare, "base") == 0;
+    for (int i = 0; i < 4; i++) {
+        bool own = i < 2;
+        FREE_AUTO char *path = set_path(own, bare, i % 2 ? PLACE_CAPTURES : PLACE_SET);
+        found |= (both || own == user) && path && access(path, F_OK) == 0;
+    }
+    return found;
 }
 
 bool captures_are_meant(const char *name)
@@ -422,7 +440,10 @@ static PDH_STATUS peek_all(struct log *log)
 static PDH_STATUS explain_nothing(const struct log_set *set, struct buffer *problem)
 {
     BUFFER_AUTO unused = {0};
-    FREE_AUTO char *system = set_path(false, set->name, PLACE_CAPTURES);
+    bool user = true, mine = set->own && set->made;
+    const char *bare = take_owner(set->name, &user);
+    FREE_AUTO char *system = set_path(false, bare, PLACE_CAPTURES);
+    bool other = mine && bare == set->name && system && access(system, F_OK) == 0;
     struct buffer *out = problem ? problem : &unused;
     losses_print(&set->skipped, out);
     buffer_printf(out, "%s%s: ", out->len ? "\n" : "", set->name);
@@ -436,8 +457,9 @@ static PDH_STATUS explain_nothing(const struct log_set *set, struct buffer *prob
     if (set->skipped.any)
         buffer_add_text(out, "none of its captures can be read");
     else
-        buffer_printf(out, "nothing was recorded%s: start it with `logman start %s`",
-                      set->own && set->made ? " by this user's set" : "", set->name);
+        buffer_printf(out, "nothing was recorded%s: start it with `logman start %s`%s%s",
+                      mine ? " by this user's set" : "", set->name,
+                      other ? "; the system's is system:" : "", other ? set->name : "");
     return (PDH_STATUS)PDH_NO_DATA;
 }
 

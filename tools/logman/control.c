@@ -133,7 +133,7 @@ static int start_detached(struct set *set, bool user)
 int set_start(struct set *set, bool user)
 {
     pid_t pid = state_holder(set->name, user);
-    if (pid) {
+    if (pid && pid != HOLDER_HIDDEN) {
         fprintf(stderr, "logman: %s runs already, pid %d\n", text_seen(set->name), (int)pid);
         return EXIT_FAILED;
     }
@@ -142,7 +142,15 @@ int set_start(struct set *set, bool user)
 
 bool set_is_running(const char *name, bool user)
 {
-    return state_holder(name, user) != 0;
+    pid_t pid = state_holder(name, user);
+    return pid && pid != HOLDER_HIDDEN;
+}
+
+const char *set_state(const char *name, bool user)
+{
+    return state_holder(name, user) == HOLDER_HIDDEN ? "Unknown (no rights)"
+           : set_is_running(name, user)              ? "Running"
+                                                     : "Stopped";
 }
 
 /* Returns the value of a key in the text of the state, to be freed; NULL: the key is not there. */
@@ -164,6 +172,11 @@ int set_stop(struct set *set, bool user)
     FREE_AUTO char *unit = unit_of(set->name);
     if (by_unit && *by_unit == '1' && unit && pid)
         return systemctl(user, "disable", "--now", unit, false) ? EXIT_FAILED : EXIT_GOOD;
+    if (pid == HOLDER_HIDDEN) {
+        fprintf(stderr, "logman: %s: access denied: root may stop the system's sets\n",
+                text_seen(set->name));
+        return EXIT_NO_RIGHTS;
+    }
     if (pid <= 0 || kill(pid, SIGTERM)) { /* kill would end all processes of a group */
         fprintf(stderr, "logman: %s %s\n", text_seen(set->name),
                 pid < 0 ? "is run by a process that is not on this machine"

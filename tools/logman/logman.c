@@ -103,9 +103,9 @@ static const struct option_row xml_rows[] = {
     {0},
 };
 static const struct option_row rows[] = {
-    {'n', "name", "NAME", 0, "The set's name, which may also be written without -n.", "@sets", 0, NULL, .sets = OPTION_TEXT(struct logman, name)},
+    {'n', "name", "NAME", 0, "The set's name, also without -n; system:NAME is the system's set.", "@sets", 0, NULL, .sets = OPTION_TEXT(struct logman, name)},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {0, "user", NULL, 0, "Use the sets of this user. Only root needs this option, to use other sets than those of the system.", NULL, 0, NULL,
+    {0, "user", NULL, 0, "Use the sets of this user, as user: before the name. Only root needs it, to use other sets than those of the system.", NULL, 0, NULL,
      .sets = OPTION_FLAG(struct logman, own)},
     {'s', "server", "MACHINE", 0, "Only for query: the machine, which can only be this one.", "localhost", 0, NULL, .sets = OPTION_TEXT(struct logman, server)},
     {'y', "yes", NULL, 0, "Overwrite without confirmation.", NULL, 0, NULL, .sets = OPTION_FLAG(struct logman, yes)},
@@ -690,11 +690,6 @@ static int import(const struct logman *opts)
     return code;
 }
 
-static const char *state_of(const char *name, bool own)
-{
-    return set_is_running(name, own) ? "Running" : "Stopped";
-}
-
 static int list(const struct logman *opts)
 {
     struct text_list names = {0};
@@ -713,7 +708,7 @@ static int list(const struct logman *opts)
                 printf("%s\t%s\t", set->name, kind); /* a name has no control characters */
             else if (text_cell(stdout, names.texts[i], 39), true)
                 printf(" %-30s", kind);
-            puts(state_of(set->name, opts->own));
+            puts(set_state(set->name, opts->own));
         }
         set_free(set);
     }
@@ -796,7 +791,7 @@ static int show(const struct set *set, bool own)
     printf("\n");
     print_row("Name:", set->name);
     print_row("Type:", set->kind == SET_ALERT ? "Alert" : "Counter");
-    print_row("Status:", state_of(set->name, own));
+    print_row("Status:", set_state(set->name, own));
     print_when("Begin:", set->begin);
     print_when("End:", set->end);
     if (set->repeat)
@@ -829,24 +824,41 @@ static int run_with(struct logman *opts, const struct options *options)
     return code;
 }
 
-static int check_name(const struct logman *opts, const struct options *options)
+/* Returns the name without "system:" or "user:", by which *own is set. PDH reads the same
+ * (src/log/set.c). */
+static const char *take_owner(const char *name, bool *own)
+{
+    static const char *const owners[] = {"system:", "user:"};
+    for (size_t i = 0; i < COUNT(owners); i++)
+        if (strncmp(name, owners[i], strlen(owners[i])) == 0) {
+            *own = i == 1;
+            return name + strlen(owners[i]);
+        }
+    return name;
+}
+
+static int check_name(struct logman *opts, const struct options *options)
 {
     int command = options->command->id;
+    bool other;
+    if (opts->name)
+        opts->name = take_owner(opts->name, &opts->own);
     if (!opts->name && (command == CREATE || command == UPDATE) && !opts->kind_given)
         return options_complain(options, "counter or alert and the set's name are missing");
     if (!opts->name && command != QUERY)
         return options_complain(options, "NAME is missing: the set's name");
     if (opts->name && opts->tabs)
         return options_complain(options, "--tabs lists all sets: leave out %s", opts->name);
-    return !opts->name || set_name_valid(opts->name)
+    return !opts->name ||
+                   (set_name_valid(opts->name) && take_owner(opts->name, &other) == opts->name)
                ? 0
                : options_complain(options,
                                   "%s: not the name of a set: at most %d bytes, without '/', "
-                                  "control characters and a dot at its beginning",
+                                  "control characters and a dot or an owner at its beginning",
                                   opts->name, SET_NAME_MOST);
 }
 
-static int check(const struct logman *opts, const struct options *options)
+static int check(struct logman *opts, const struct options *options)
 {
     int command = options->command->id;
     if (opts->server && command != QUERY)

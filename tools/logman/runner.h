@@ -138,8 +138,9 @@ void command_forget(struct runner *runner);
  * lines "KEY VALUE" ---- */
 /* Locks the set. Returns 0; or, after a message, an exit code: it runs already, or an error. */
 int state_lock(struct runner *runner);
-/* Returns the process that runs the set; 0: none, below 0: one on another machine, if both have
- * the same home folder. */
+/* Returns the process that runs the set; 0: none, -1: one on another machine, if both have the same
+ * home folder; HOLDER_HIDDEN: this user may not know. */
+enum { HOLDER_HIDDEN = -2 };
 pid_t state_holder(const char *name, bool user);
 /* Writes the state file, but only once a second unless `now` is set. */
 void state_write(struct runner *runner, bool now);

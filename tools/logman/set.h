@@ -130,6 +130,8 @@ int set_start(struct set *set, bool user);
 int set_stop(struct set *set, bool user);
 int set_run(struct set *set, bool user);
 bool set_is_running(const char *name, bool user);
+/* Returns "Running", "Stopped" or, if this user may not know, "Unknown (no rights)". */
+const char *set_state(const char *name, bool user);
 /* If the set runs: prints since when, the number of samples, and the counters without values. */
 void set_print_status(const struct set *set, bool user);
 

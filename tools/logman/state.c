@@ -33,6 +33,8 @@ pid_t state_holder(const char *name, bool user)
     FREE_AUTO char *path = path_of(name, user, "lock");
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     bool known = fd >= 0 && lock_file(fd, F_GETLK, &lock);
+    if (fd < 0 && errno == EACCES)
+        return HOLDER_HIDDEN;
     if (fd >= 0)
         close(fd);
     return known && lock.l_type != F_UNLCK ? lock.l_pid : 0;

@@ -6,6 +6,7 @@
 
 #include <openperflib/unstable.h>
 
+#include <limits.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,21 @@ static char *join(const struct text_list *list)
     return joined;
 }
 
+/* If this user and the system have captures of a set with the name, prints which ones are read. */
+static void note_owner(const char *name)
+{
+    char folder[PATH_MAX], elsewhere[PATH_MAX], other[256];
+    bool own = false, unused;
+    if (strchr(name, ':') || !opl_captures_folder(name, folder, sizeof folder, &own))
+        return;
+    snprintf(other, sizeof other, "%s:%.200s", own ? "system" : "user", name);
+    if (opl_captures_folder(other, elsewhere, sizeof elsewhere, &unused) &&
+        strcmp(folder, elsewhere) != 0)
+        fprintf(stderr, "relog: %s is %s set, in %s; %s is %s\n", text_seen(name),
+                own ? "your" : "the system's", text_seen(folder), own ? "the system's" : "yours",
+                text_seen(other));
+}
+
 /* Opens the captures and, unless they come from a pipe (`flows`), reads the first and last time and
  * the number of samples. */
 static int open_files(struct input_log *source, const struct relog *opts)
@@ -55,6 +71,8 @@ static int open_files(struct input_log *source, const struct relog *opts)
     if ((DWORD)status == PDH_NO_DATA || (DWORD)status == PDH_NO_MORE_DATA)
         status = 0; /* not an error: a capture without samples still has counters */
     const char *name = files->count == 1 ? files->texts[0] : "the captures";
+    if (!status && files->count == 1)
+        note_owner(name);
     return status ? pdh_complain("relog", name, status) : EXIT_GOOD;
 }
 
