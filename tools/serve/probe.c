@@ -574,7 +574,7 @@ static struct vocabulary *read_names(struct probes *probes, const char *name)
     return NULL;
 }
 
-/* Finds the names that a request wants; without a wish, those of --metrics-names. False: there are
+/* Finds the names that a request chooses; `wanted` NULL: those of --metrics-names. False: there are
  * none. */
 static bool find_names(struct probes *probes, const char *wanted, struct vocabulary **ret)
 {
