@@ -201,10 +201,10 @@ enum placement { PLACE_UNKNOWN, PLACE_SHIPPED, PLACE_INSIDE, PLACE_HELPER };
 /* The helper process of a provider, and the last request to it. */
 struct isolated {
     struct isolated_provider *isolated;
-    struct isolate_reply reply;
-    bool replied; /* `reply` has the helper's answer */
-    bool opening; /* Open may still be running */
-    bool looked;  /* the first wait for the answer is over, and Open was running then */
+    struct isolate_reply *reply; /* NULL: there was no request yet */
+    bool replied;                /* `reply` has the helper's answer */
+    bool opening;                /* Open may still be running */
+    bool looked; /* the first wait for the answer is over, and Open was running then */
     size_t offered;
     bool foreign;                                          /* the request names a foreign machine */
     int64_t requested_at, open_deadline, collect_deadline; /* clock_ticks of the request and of the

@@ -358,6 +358,7 @@ void library_free(struct service *service)
         return;
     library_close(service, NULL, true);
     isolate_free(code->isolated.isolated);
+    free(code->isolated.reply);
     guard_done(&code->buffer);
     free(code->query_text);
     free(code->path);

@@ -18,6 +18,7 @@ enum { DEFAULT_ERROR_LIMIT = 5 };
 
 enum kind { TEXT, NUMBER, OBJECT_LIST, VALIDATION };
 #define FIELD(name) offsetof(struct service, name)
+/* First those that most services have, in the order in which lodctr writes them. */
 static const struct value_row {
     const char *name;
     enum kind kind;
@@ -27,6 +28,8 @@ static const struct value_row {
     {"Open",                         TEXT,        FIELD(open)           },
     {"Collect",                      TEXT,        FIELD(collect)        },
     {"Close",                        TEXT,        FIELD(close)          },
+    {"First Counter",                NUMBER,      FIELD(first_counter)  },
+    {"Last Counter",                 NUMBER,      FIELD(last_counter)   },
     {"Object List",                  OBJECT_LIST, 0                     },
     {"Disable Performance Counters", NUMBER,      FIELD(disable_flags)  },
     {"Keep Resident",                NUMBER,      FIELD(keep_resident)  },
@@ -36,8 +39,6 @@ static const struct value_row {
     {"Memory Limit",                 NUMBER,      FIELD(memory_mib)     },
     {"On Demand",                    NUMBER,      FIELD(on_demand)      },
     {"Shared Objects",               NUMBER,      FIELD(shares)         },
-    {"First Counter",                NUMBER,      FIELD(first_counter)  },
-    {"Last Counter",                 NUMBER,      FIELD(last_counter)   },
     {"Open Timeout",                 NUMBER,      FIELD(open_timeout)   },
     {"Collect Timeout",              NUMBER,      FIELD(collect_timeout)},
     {"Quarantine",                   TEXT,        FIELD(quarantine)     },
@@ -54,6 +55,7 @@ static int compare_indices(const void *left, const void *right)
 /* The state of reading one key. */
 struct service_reading {
     struct service *service;
+    size_t next; /* position in wanted_values after the value that was found last */
     LSTATUS status;
 };
 
@@ -135,16 +137,29 @@ static LSTATUS take(struct service *service, const struct value_row *wanted,
     return take_text(service, wanted, value);
 }
 
+/* Returns the row of a value. The search begins after the row found last, because most files have
+ * the values in the order of the table. NULL: the value is not wanted. */
+static const struct value_row *row_of(struct service_reading *reading, const char *name)
+{
+    unsigned char first = (unsigned char)*name; /* most names differ in the first byte */
+    for (size_t i = 0; i < COUNT(wanted_values); i++) {
+        size_t at = (reading->next + i) % COUNT(wanted_values);
+        const struct value_row *row = &wanted_values[at];
+        if ((first >= 0x80 || !((first ^ *row->name) & ~0x20)) &&
+            (!strcmp(name, row->name) || text_equal_fold(name, row->name))) {
+            reading->next = at + 1;
+            return row;
+        }
+    }
+    return NULL;
+}
+
 static bool take_value(void *self, const struct registry_value *value)
 {
     struct service_reading *reading = self;
-    unsigned char first = (unsigned char)*value->name; /* most names differ in the first byte */
-    for (size_t i = 0; i < COUNT(wanted_values); i++)
-        if ((first >= 0x80 || !((first ^ *wanted_values[i].name) & ~0x20)) &&
-            text_equal_fold(value->name, wanted_values[i].name)) {
-            reading->status = take(reading->service, &wanted_values[i], value);
-            break;
-        }
+    const struct value_row *row = row_of(reading, value->name);
+    if (row)
+        reading->status = take(reading->service, row, value);
     return !reading->status;
 }
 

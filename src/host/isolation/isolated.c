@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SILENCE_FACTOR = 10, LEAST_SILENCE_MS = 10000, PAST = 0 };
@@ -359,8 +360,11 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
         .children = service->children != 0,
         .memory_mib = service->memory_mib,
     };
-    LSTATUS status =
-        code->isolated.isolated ? ERROR_SUCCESS : isolate_new(&code->isolated.isolated);
+    if (!code->isolated.reply)
+        code->isolated.reply = calloc(1, sizeof *code->isolated.reply);
+    LSTATUS status = !code->isolated.reply     ? ERROR_NOT_ENOUGH_MEMORY
+                     : code->isolated.isolated ? ERROR_SUCCESS
+                                               : isolate_new(&code->isolated.isolated);
     if (status)
         return status;
     int64_t collect_ms = service_collect_ms(service, query);
@@ -443,7 +447,7 @@ enum isolated_begun isolated_begin_collect(struct service *service,
 static bool await_open(struct service *service, const struct host_settings *settings, int64_t until)
 {
     struct isolated *isolated = &service->code->isolated;
-    struct isolate_reply *reply = &isolated->reply;
+    struct isolate_reply *reply = isolated->reply;
     bool last = until >= isolated->open_deadline;
     isolate_wait(isolated->isolated, last ? isolated->open_deadline : until, PAST, reply);
     bool overdue = reply->end == ISOLATE_OVERDUE, opened = reply->stage == ISOLATE_COLLECT;
@@ -471,16 +475,17 @@ bool isolated_is_ready(struct service *service, const struct host_settings *sett
         return isolated->replied;
     bool last = until >= isolated->collect_deadline;
     isolate_wait(isolated->isolated, PAST, last ? isolated->collect_deadline : until,
-                 &isolated->reply);
-    isolated->replied = isolated->reply.end != ISOLATE_OVERDUE || last;
+                 isolated->reply);
+    isolated->replied = isolated->reply->end != ISOLATE_OVERDUE || last;
     return isolated->replied;
 }
 
 size_t isolated_size(const struct service *service)
 {
     const struct isolated *isolated = &service->code->isolated;
-    int64_t end = isolated->reply.end_offset;
-    bool sound = isolated->reply.end == ISOLATE_ANSWERED && !isolated->reply.status && end > 0;
+    const struct isolate_reply *reply = isolated->reply;
+    int64_t end = reply->end_offset;
+    bool sound = reply->end == ISOLATE_ANSWERED && !reply->status && end > 0;
     return sound && end <= (int64_t)isolated->offered ? (size_t)end : 0;
 }
 
@@ -489,7 +494,7 @@ LSTATUS isolated_finish(struct service *service, const struct host_settings *set
 {
     struct library *code = service->code;
     isolated_is_ready(service, settings, INT64_MAX);
-    LSTATUS status = take_reply(service, settings, &code->isolated.reply, piece);
+    LSTATUS status = take_reply(service, settings, code->isolated.reply, piece);
     claim_release(&code->claim);
     return status;
 }
