@@ -365,22 +365,34 @@ static const struct name_list *make_list(struct name_language *base, enum names_
 const struct name_list *names_list(struct name_language *base, enum names_part part)
 {
     char name[32];
-    BUFFER_AUTO bytes = {0};
+    size_t size;
+    const struct name_list *list = base->lists[part];
+    bool failed = name_list_failed(list);
+    if (list && !failed)
+        return list;
+    name_list_drop(list);
+    base->lists[part] = NULL;
     snprintf(name, sizeof name, "%s.%03X" REGISTRY_INDEX_ENDING,
              part == NAMES_COUNTER ? "names" : "explanations", (unsigned)base->id & 0xffff);
     const struct registry_derived derived = {name, built_from, vendor_states, vendor_count};
+    struct registry_content *content = failed ? NULL : registry_derived_open(&derived, &size);
+    if (content)
+        base->lists[part] = name_list_of_content(content, size);
     if (base->lists[part])
         return base->lists[part];
-    if (registry_derived_read(&derived, &bytes) == ERROR_SUCCESS)
-        base->lists[part] = name_list_of_bytes(&bytes);
-    if (base->lists[part])
-        return base->lists[part];
-    const struct name_list *list = make_list(base, part);
+    list = make_list(base, part);
     if (list) {
         base->lists[part] = list;
         registry_derived_write(&derived, name_list_bytes(list));
     }
     return list;
+}
+
+const struct name_list *names_list_whole(struct name_language *base, enum names_part part)
+{
+    size_t size;
+    const struct name_list *list = names_list(base, part);
+    return list && !name_list_multi(list, &size) ? names_list(base, part) : list;
 }
 
 static bool build(void)

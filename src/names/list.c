@@ -3,10 +3,13 @@
  * A list: the names or the explanations of one language, searched by index and by name. It is one
  * piece of memory without pointers, so that it can be kept in a file: a head, the items in
  * ascending order of their indices, a hash table of names, and the multi-string to which the items
- * refer.
+ * refer. Of a file only those blocks are read that a search needs: most programs want a few names
+ * of many thousands.
  */
 #include "names/table.h"
+#include "registry/registry.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +29,36 @@ struct name_list {
     struct list_item *items;
     uint32_t *table; /* for each hash: position + 1 of the first item; 0: none */
     const char *multi;
+    struct registry_content *content; /* the file; NULL: `bytes` has everything */
+    pthread_mutex_t lock;             /* guards reading from the file */
+    atomic_bool *there;               /* for each block of the file: it is in `bytes` */
+    atomic_bool failed;
 };
 enum { LAYOUT = 1 }; /* to be increased if the layout or the hash changes */
+
+static bool read_block(struct name_list *list, size_t block)
+{
+    lock_take(&list->lock);
+    bool good = atomic_load(&list->there[block]) ||
+                registry_derived_block(list->content, block,
+                                       list->bytes.data + block * (size_t)REGISTRY_BLOCK);
+    atomic_store(&list->there[block], good);
+    lock_release(&list->lock);
+    if (!good)
+        atomic_store(&list->failed, true);
+    return good;
+}
+
+/* Reads the blocks that have these bytes. False: the file is damaged. */
+static bool need(const struct name_list *list, const void *from, size_t size)
+{
+    size_t offset = (size_t)((const char *)from - list->bytes.data);
+    size_t last = (offset + size - 1) / REGISTRY_BLOCK;
+    for (size_t block = offset / REGISTRY_BLOCK; list->content && block <= last; block++)
+        if (!atomic_load(&list->there[block]) && !read_block((struct name_list *)list, block))
+            return false;
+    return true;
+}
 
 /* Finds the parts of the list in list->bytes. False: the sizes of the parts do not fit the
  * bytes. */
@@ -35,7 +66,8 @@ static bool find_parts(struct name_list *list)
 {
     const struct buffer *bytes = &list->bytes;
     const struct list_head *head = list->head = (const void *)bytes->data;
-    if (bytes->len < sizeof *head || head->layout != LAYOUT || !head->text_size)
+    if (bytes->len < sizeof *head || !need(list, head, sizeof *head) ||
+        !need(list, bytes->data + bytes->len - 1, 1) || head->layout != LAYOUT || !head->text_size)
         return false;
     uint64_t places = (uint64_t)head->mask + 1,
              table = sizeof *head + (uint64_t)head->count * sizeof *list->items,
@@ -60,6 +92,32 @@ const struct name_list *name_list_of_bytes(struct buffer *bytes)
         return list;
     name_list_drop(list);
     return NULL;
+}
+
+const struct name_list *name_list_of_content(struct registry_content *content, size_t size)
+{
+    struct name_list *list = calloc(1, sizeof *list);
+    if (!list) {
+        registry_derived_close(content);
+        return NULL;
+    }
+    list->holders = 1;
+    list->content = content;
+    pthread_mutex_init(&list->lock, NULL);
+    list->there = calloc(size / REGISTRY_BLOCK + 1, sizeof *list->there);
+    /* memory of the list's size costs nothing until it is used */
+    if (list->there && buffer_reserve(&list->bytes, size)) {
+        list->bytes.len = size;
+        if (find_parts(list))
+            return list;
+    }
+    name_list_drop(list);
+    return NULL;
+}
+
+bool name_list_failed(const struct name_list *list)
+{
+    return list && atomic_load(&list->failed);
 }
 
 /* ---- making a list ---- */
@@ -152,15 +210,32 @@ void name_list_drop(const struct name_list *given)
     struct name_list *list = (struct name_list *)given;
     if (!list || __atomic_sub_fetch(&list->holders, 1, __ATOMIC_ACQ_REL))
         return;
+    if (list->content)
+        pthread_mutex_destroy(&list->lock);
+    registry_derived_close(list->content);
+    free(list->there);
     buffer_done(&list->bytes);
     free(list);
 }
 
 /* ---- search: no offset in the list is trusted, because the bytes may come from a file ---- */
 
+/* Returns the item's text; "" if its block is damaged. */
 static const char *text_of(const struct name_list *list, const struct list_item *item)
 {
-    return item->text < list->head->text_size ? list->multi + item->text : "";
+    if (item->text >= list->head->text_size)
+        return "";
+    const char *text = list->multi + item->text, *end = list->bytes.data + list->bytes.len;
+    for (const char *at = text; list->content && at < end;) {
+        size_t left = REGISTRY_BLOCK - (size_t)(at - list->bytes.data) % REGISTRY_BLOCK;
+        left = left < (size_t)(end - at) ? left : (size_t)(end - at);
+        if (!need(list, at, 1))
+            return "";
+        if (memchr(at, '\0', left))
+            break;
+        at += left;
+    }
+    return text;
 }
 
 const struct buffer *name_list_bytes(const struct name_list *list)
@@ -171,7 +246,7 @@ const struct buffer *name_list_bytes(const struct name_list *list)
 const char *name_list_multi(const struct name_list *list, size_t *ret_size)
 {
     *ret_size = list->head->text_size - 1;
-    return list->multi;
+    return need(list, list->bytes.data, list->bytes.len) ? list->multi : NULL;
 }
 
 const char *name_list_text(const struct name_list *list, uint32_t index)
@@ -179,12 +254,15 @@ const char *name_list_text(const struct name_list *list, uint32_t index)
     uint32_t low = 0, high = list->head->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
+        if (!need(list, &list->items[middle], sizeof *list->items))
+            return NULL;
         if (list->items[middle].index < index)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < list->head->count && list->items[low].index == index;
+    bool found = low < list->head->count && need(list, &list->items[low], sizeof *list->items) &&
+                 list->items[low].index == index;
     return found ? text_of(list, &list->items[low]) : NULL;
 }
 
@@ -192,9 +270,12 @@ size_t name_list_numbers(const struct name_list *list, const char *name, uint32_
                          size_t capacity)
 {
     size_t count = 0;
-    uint32_t at = *place_of(list, name), next;
+    const uint32_t *place = place_of(list, name);
+    uint32_t at = need(list, place, sizeof *place) ? *place : 0, next;
     for (; at && at <= list->head->count; at = next > at ? next : 0) {
         const struct list_item *item = &list->items[at - 1];
+        if (!need(list, item, sizeof *item))
+            break;
         next = item->next;
         if (text_compare_fold(text_of(list, item), name) != 0)
             continue;

@@ -55,16 +55,26 @@ const struct name_list *names_hold(enum names_part part, uint32_t language)
     return list;
 }
 
+/* Returns the text in the present list; NULL: none. */
+static const char *current_text(enum names_part part, uint32_t language, uint32_t index)
+{
+    const struct name_list *list;
+    const char *text;
+    do {
+        list = current(part, language);
+        text = list ? name_list_text(list, index) : NULL;
+    } while (name_list_failed(list));
+    return text;
+}
+
 bool names_lookup(uint32_t index, uint32_t language, struct buffer *ret)
 {
     const char *text = NULL;
     enum names_part part = names_part_of(index);
     lock_take(&names_lock);
     /* searches both parts, because a program may have written the text into the other one */
-    for (int i = 0; !text && i < NAMES_PARTS; i++, part = NAMES_PARTS - 1 - part) {
-        const struct name_list *list = current(part, language);
-        text = list ? name_list_text(list, index) : NULL;
-    }
+    for (int i = 0; !text && i < NAMES_PARTS; i++, part = NAMES_PARTS - 1 - part)
+        text = current_text(part, language, index);
     if (text && ret)
         buffer_add_text(ret, text);
     lock_release(&names_lock);
@@ -281,7 +291,7 @@ static LSTATUS compare_with_base(uint32_t language, const char *multi, size_t si
     if (status != ERROR_SUCCESS)
         return status;
     struct name_language *base = names_base_exactly(language);
-    difference->english = names_list(names_base_exactly(LANGUAGE_ENGLISH), difference->part);
+    difference->english = names_list_whole(names_base_exactly(LANGUAGE_ENGLISH), difference->part);
     if (!difference->english || (base && !names_load(base)))
         return ERROR_NOT_ENOUGH_MEMORY;
     difference->base = base;

@@ -36,7 +36,9 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
  * `data` is too small. For a language that is not installed the English base is copied. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
 /* A list of the names or the explanations of one language. It never changes, so it needs no lock; a
- * user of the list holds a reference. */
+ * user of the list holds a reference. A list of this machine may be read from a file when it is
+ * searched: if the file is damaged, name_list_failed is true after a search, which must then be
+ * repeated with another list of names_hold. */
 struct name_list;
 /* Returns the present list of this machine, or the English one if the language is not installed;
  * must be released. NULL: no memory. */
@@ -44,6 +46,7 @@ const struct name_list *names_hold(enum names_part part, uint32_t language);
 /* Makes a list from a multi-string of pairs, which may be unsorted and damaged. NULL: no memory. */
 const struct name_list *name_list_make(const char *multi, size_t size);
 const struct name_list *name_list_hold(const struct name_list *list);
+bool name_list_failed(const struct name_list *list); /* `list` may be NULL */
 void name_list_drop(const struct name_list *list);
 const char *name_list_text(const struct name_list *list, uint32_t index); /* NULL: no text */
 /* Finds the numbers of a name (without regard to case), in ascending order. Returns how many there

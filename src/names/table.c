@@ -132,7 +132,7 @@ static LSTATUS answer(enum names_part part, uint32_t language, bool wide, void *
     if (status != ERROR_SUCCESS)
         return status;
     struct name_language *base = names_base(language);
-    const struct name_list *list = names_list(base, part);
+    const struct name_list *list = names_list_whole(base, part);
     if (!list)
         return ERROR_NOT_ENOUGH_MEMORY;
     size_t length;

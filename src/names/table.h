@@ -43,7 +43,12 @@ bool name_pairs_each(const char *multi, size_t size,
 const struct name_list *name_list_of_table(const struct name_table *table);
 /* Takes ownership of the bytes, which may be damaged. NULL: the bytes are damaged, or no memory. */
 const struct name_list *name_list_of_bytes(struct buffer *bytes);
+/* Returns a list that is read from the file when it is searched; takes ownership of the file. NULL:
+ * the file is damaged, or no memory. */
+struct registry_content;
+const struct name_list *name_list_of_content(struct registry_content *content, size_t size);
 const struct buffer *name_list_bytes(const struct name_list *list);
+/* NULL: the list's file is damaged */
 const char *name_list_multi(const struct name_list *list, size_t *ret_size);
 
 /* ---- base.c: the merged view; callers hold names_lock ---- */
@@ -71,6 +76,8 @@ LSTATUS names_refresh(void);
 struct name_language *names_base(uint32_t language);
 /* Returns the list of a base, which keeps it. NULL: no memory, and no base is valid any more. */
 const struct name_list *names_list(struct name_language *base, enum names_part part);
+/* Like names_list; all texts of the list are in memory, so no search of it fails. */
+const struct name_list *names_list_whole(struct name_language *base, enum names_part part);
 /* Reads all texts of the base. False: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
 bool names_note_highest(struct name_language *base); /* makes only base->highest valid */

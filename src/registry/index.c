@@ -24,7 +24,7 @@
 
 #define INDEX_FILE "registry" REGISTRY_INDEX_ENDING
 /* the number in each text must be increased if the layout changes */
-static const char index_magic[8] = "OPLIDX2", derived_magic[8] = "OPLDRV1";
+static const char index_magic[8] = "OPLIDX2", derived_magic[8] = "OPLDRV2";
 enum { INDEX_LAYERS = LAYER_MACHINE + 1, BYTE_ORDER_MARK = 0x01020304 };
 static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
@@ -322,10 +322,9 @@ void index_done(struct index *index)
     *index = (struct index){0};
 }
 
-/* Reads a file if the file and its folder are trusted by the rules for the machine's files. Links
- * are not followed. The first `head_size` bytes are read into `head`. */
-static LSTATUS read_trusted(const char *place, const char *name, void *head, size_t head_size,
-                            struct buffer *ret)
+/* Opens a file if the file and its folder are trusted by the rules for the machine's files. Links
+ * are not followed. -1: it cannot be used. */
+static int open_trusted(const char *place, const char *name)
 {
     struct stat st;
     int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -333,13 +332,13 @@ static LSTATUS read_trusted(const char *place, const char *name, void *head, siz
         fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
     bool good = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
                 st.st_size <= STATE_LISTS_MOST && layer_trusts(LAYER_MACHINE, &st);
-    good = good && (!head_size || read(fd, head, head_size) == (ssize_t)head_size);
-    LSTATUS status = good ? file_read_fd(fd, ret) : ERROR_FILE_NOT_FOUND;
-    if (fd >= 0)
-        close(fd);
     if (folder >= 0)
         close(folder);
-    return status;
+    if (good)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }
 
 LSTATUS index_read(const char *place, struct layer_folder *folders, struct index *ret)
@@ -348,7 +347,10 @@ LSTATUS index_read(const char *place, struct layer_folder *folders, struct index
     *ret = (struct index){0};
     for (int i = 0; i < INDEX_LAYERS; i++)
         folder_forget(&folders[i]);
-    LSTATUS status = read_trusted(place, INDEX_FILE, NULL, 0, &ret->bytes);
+    int fd = open_trusted(place, INDEX_FILE);
+    LSTATUS status = fd >= 0 ? file_read_fd(fd, &ret->bytes) : ERROR_FILE_NOT_FOUND;
+    if (fd >= 0)
+        close(fd);
     if (!status && !find_parts(&ret->bytes, &parts))
         status = ERROR_INVALID_DATA;
     for (int i = 0; !status && i < INDEX_LAYERS; i++)
@@ -622,25 +624,49 @@ uint64_t index_write(const char *place, const struct layer_folder *folders,
 
 /* ---- what was derived from the files of an index ---- */
 
+/* The head is followed by a hash of each block of the content, then by the content. So a process
+ * reads only the blocks that it needs, and none that is damaged. */
 struct derived_head {
     char magic[sizeof derived_magic];
-    uint64_t check; /* a hash of all bytes after the head */
+    uint64_t check; /* a hash of the blocks' hashes */
     uint64_t files; /* `check` of the index that describes the same files */
     uint64_t sources;
+    uint64_t size; /* of the content */
 };
+struct registry_content {
+    int fd;
+    struct derived_head head;
+    uint64_t sums[];
+};
+
+static size_t block_count(uint64_t size)
+{
+    return (size_t)((size + REGISTRY_BLOCK - 1) / REGISTRY_BLOCK);
+}
+
+static size_t block_size(uint64_t size, size_t block)
+{
+    uint64_t left = size - (uint64_t)block * REGISTRY_BLOCK;
+    return left < REGISTRY_BLOCK ? (size_t)left : REGISTRY_BLOCK;
+}
 
 void derived_seal(void *bytes, size_t size)
 {
     struct derived_head *head = bytes;
-    head->check = check_of((char *)bytes + sizeof *head, size - sizeof *head);
+    size_t count = block_count(head->size);
+    uint64_t *sums = (uint64_t *)(head + 1);
+    if (size != sizeof *head + count * sizeof *sums + head->size)
+        return;
+    for (size_t i = 0; i < count; i++)
+        sums[i] = check_of((char *)(sums + count) + i * REGISTRY_BLOCK, block_size(head->size, i));
+    head->check = check_of((char *)sums, count * sizeof *sums);
 }
 
-/* Makes the head of a derived file. False: the files have changed, or no index describes them. */
-static bool make_head(const struct registry_derived *derived, const struct buffer *bytes,
-                      struct derived_head *ret)
+/* Makes the head of a derived file, without `check` and `size`. False: the files have changed, or
+ * no index describes them. */
+static bool make_head(const struct registry_derived *derived, struct derived_head *ret)
 {
-    *ret = (struct derived_head){.check = check_of(bytes->data, bytes->len),
-                                 .files = store_identity(derived->generation)};
+    *ret = (struct derived_head){.files = store_identity(derived->generation)};
     memcpy(ret->magic, derived_magic, sizeof ret->magic);
     for (size_t i = 0; i < derived->source_count; i++) {
         struct file_state state;
@@ -651,19 +677,62 @@ static bool make_head(const struct registry_derived *derived, const struct buffe
     return ret->files;
 }
 
-LSTATUS registry_derived_read(const struct registry_derived *derived, struct buffer *ret)
+/* Reads the blocks' hashes of a file whose head is as wanted. NULL: the file is damaged. */
+static struct registry_content *read_sums(int fd, const struct derived_head *head)
 {
+    size_t size = block_count(head->size) * sizeof(uint64_t);
+    struct stat st;
+    if (head->size > STATE_LISTS_MOST || fstat(fd, &st) != 0 ||
+        (uint64_t)st.st_size != sizeof *head + size + head->size)
+        return NULL;
+    struct registry_content *content = malloc(sizeof *content + size);
+    if (!content)
+        return NULL;
+    content->fd = fd;
+    content->head = *head;
+    if (read(fd, content->sums, size) == (ssize_t)size &&
+        head->check == check_of((const char *)content->sums, size))
+        return content;
+    free(content);
+    return NULL;
+}
+
+struct registry_content *registry_derived_open(const struct registry_derived *derived,
+                                               size_t *ret_size)
+{
+    struct registry_content *content = NULL;
     struct derived_head head = {0}, wanted;
     const char *place = place_machine();
-    if (!place || !store_identity(derived->generation))
-        return ERROR_FILE_NOT_FOUND;
-    LSTATUS status = read_trusted(place, derived->name, &head, sizeof head, ret);
-    bool good = !status && make_head(derived, ret, &wanted) && !memcmp(&head, &wanted, sizeof head);
-    status = good || status ? status : ERROR_INVALID_DATA;
-    if (status)
-        buffer_done(ret);
-    trace("registry", "%s in %s: %s", derived->name, place, status_text(status));
-    return status;
+    int fd = place && make_head(derived, &wanted) ? open_trusted(place, derived->name) : -1;
+    if (fd >= 0 && read(fd, &head, sizeof head) == (ssize_t)sizeof head) {
+        wanted.check = head.check;
+        wanted.size = head.size;
+        content = memcmp(&head, &wanted, sizeof head) ? NULL : read_sums(fd, &head);
+    }
+    if (fd >= 0 && !content)
+        close(fd);
+    *ret_size = content ? (size_t)content->head.size : 0;
+    trace("registry", "%s in %s: %s", derived->name, place, content ? "used" : "not used");
+    return content;
+}
+
+bool registry_derived_block(const struct registry_content *content, size_t block, void *ret)
+{
+    size_t count = block_count(content->head.size);
+    if (block >= count)
+        return false;
+    size_t size = block_size(content->head.size, block);
+    off_t place = (off_t)(sizeof content->head + count * sizeof *content->sums +
+                          block * (size_t)REGISTRY_BLOCK);
+    return pread(content->fd, ret, size, place) == (ssize_t)size &&
+           check_of(ret, size) == content->sums[block];
+}
+
+void registry_derived_close(struct registry_content *content)
+{
+    if (content)
+        close(content->fd);
+    free(content);
 }
 
 void registry_derived_write(const struct registry_derived *derived, const struct buffer *bytes)
@@ -671,7 +740,7 @@ void registry_derived_write(const struct registry_derived *derived, const struct
     BUFFER_AUTO all = {0};
     struct derived_head head;
     const char *place = place_machine();
-    bool good = place && make_head(derived, bytes, &head);
+    bool good = place && make_head(derived, &head);
     for (size_t i = 0; good && i < derived->source_count; i++) {
         struct file_state state;
         file_state_of(&derived->sources[i], &state);
@@ -680,8 +749,15 @@ void registry_derived_write(const struct registry_derived *derived, const struct
     int folder = good ? open_writable(place) : -1;
     if (folder < 0)
         return;
-    good = buffer_add(&all, &head, sizeof head) && buffer_add(&all, bytes->data, bytes->len) &&
-           replace_file(folder, derived->name, &all);
+    head.size = bytes->len;
+    size_t sums = block_count(bytes->len) * sizeof(uint64_t);
+    good = buffer_add(&all, &head, sizeof head) && buffer_reserve(&all, sums + bytes->len);
+    all.len += good ? sums : 0;
+    good = good && buffer_add(&all, bytes->data, bytes->len);
+    if (good) {
+        derived_seal(all.data, all.len);
+        good = replace_file(folder, derived->name, &all);
+    }
     close(folder);
     trace("registry", "%s of %zu bytes %s", derived->name, all.len,
           good ? "written" : "not written");

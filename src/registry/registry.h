@@ -119,9 +119,16 @@ struct registry_derived {
     const struct stat *sources;
     size_t source_count;
 };
-/* Sets *ret to what another process wrote, if that process computed it from exactly the same files.
- * Any other status than 0: this process must compute the content. */
-LSTATUS registry_derived_read(const struct registry_derived *derived, struct buffer *ret);
+/* Opens what another process wrote, if that process computed it from exactly the same files. NULL:
+ * this process must compute the content. */
+struct registry_content;
+struct registry_content *registry_derived_open(const struct registry_derived *derived,
+                                               size_t *ret_size);
+enum { REGISTRY_BLOCK = 4096 };
+/* Reads one block of the content; the last may be shorter. False: the file is damaged, so this
+ * process must compute all of the content. */
+bool registry_derived_block(const struct registry_content *content, size_t block, void *ret);
+void registry_derived_close(struct registry_content *content); /* may be NULL */
 /* Writes the content for other processes; does nothing if this process may not or cannot write. */
 void registry_derived_write(const struct registry_derived *derived, const struct buffer *bytes);
 

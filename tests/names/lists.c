@@ -244,6 +244,95 @@ static void a_damaged_list_is_not_used(void **state)
     assert_used(true);
 }
 
+enum { MANY = 1500 };
+
+/* Puts a list of many blocks, with the names "name 0" to "name 1499". */
+static void put_long_lists(void)
+{
+    BUFFER_AUTO text = {0};
+    for (int i = 0; i < MANY; i++)
+        buffer_printf(&text, "\"%d\"=\"name %d\"\n", 800000 + 2 * i, i);
+    put_sources();
+    put_service("Many", "009", text.data);
+    age();
+    begin_process();
+    assert_name(800000, 9, "name 0");
+    begin_process();
+}
+
+static void assert_long_answers(void)
+{
+    for (int i = 0; i < MANY; i += 31) {
+        char name[32];
+        snprintf(name, sizeof name, "name %d", i);
+        assert_name(800000 + 2 * (uint32_t)i, 9, name);
+        assert_int_equal(names_find(name, 9), 800000 + 2 * i);
+    }
+}
+
+/* Checks that each answer of the list is right, unless the list says that it failed. */
+static void assert_right_or_failed(const struct name_list *list)
+{
+    bool failed = false;
+    for (int i = 0; i < MANY; i += 31) {
+        char name[32];
+        uint32_t number = 0;
+        snprintf(name, sizeof name, "NAME %d", i);
+        size_t count = name_list_numbers(list, name, &number, 1);
+        failed |= name_list_failed(list);
+        assert_true(failed || (count == 1 && number == 800000 + 2 * (uint32_t)i));
+        const char *text = name_list_text(list, number);
+        failed |= name_list_failed(list);
+        assert_true(failed || !strcmp(text + 5, name + 5));
+    }
+    assert_true(failed);
+}
+
+/* A list is read piece by piece: what is damaged or cut off after it was opened is noticed when it
+ * is needed, and the names then come from the files of the registry. */
+static void damage_to_an_open_list_is_noticed(void **state)
+{
+    BUFFER_AUTO bytes = {0};
+    put_long_lists();
+    read_list(ENGLISH_LIST, &bytes);
+    assert_true(bytes.len > 10 * (size_t)REGISTRY_BLOCK);
+    for (size_t cut = 0; cut < 2; cut++)
+        for (size_t block = 0; block < 9; block++) {
+            put_bytes(ENGLISH_LIST, bytes.data, bytes.len);
+            begin_process();
+            const struct name_list *list = names_hold(NAMES_COUNTER, 9);
+            size_t place = bytes.len / 10 * (block + 1);
+            bytes.data[place] ^= 1;
+            put_bytes(ENGLISH_LIST, bytes.data, cut ? place : bytes.len);
+            bytes.data[place] ^= 1;
+            assert_right_or_failed(list);
+            name_list_drop(list);
+            assert_long_answers();
+            begin_process();
+            assert_long_answers();
+        }
+}
+
+/* A name is found without reading all of the file. */
+static void most_of_a_long_list_is_not_read(void **state)
+{
+    BUFFER_AUTO bytes = {0};
+    put_long_lists();
+    read_list(ENGLISH_LIST, &bytes);
+    const char *text = memmem(bytes.data, bytes.len, "name 800", 9);
+    size_t block = (size_t)(text - bytes.data) / REGISTRY_BLOCK;
+    assert_non_null(text);
+    memset(bytes.data + block * REGISTRY_BLOCK, 'x', REGISTRY_BLOCK);
+    put_bytes(ENGLISH_LIST, bytes.data, bytes.len);
+    const struct name_list *list = names_hold(NAMES_COUNTER, 9);
+    assert_string_equal(name_list_text(list, 800000), "name 0");
+    assert_false(name_list_failed(list));
+    assert_string_equal(name_list_text(list, 800000 + 2 * 800), "");
+    assert_true(name_list_failed(list));
+    name_list_drop(list);
+    assert_name(800000 + 2 * 800, 9, "name 800");
+}
+
 /* Even if the checksum is correct, no offset in the list may lead outside the list, or in a
  * circle. */
 static void crafted_bytes_do_no_harm(void **state)
@@ -385,6 +474,8 @@ int main(void)
         NAMES_TEST(a_running_process_sees_a_change),
         NAMES_TEST(settings_of_the_user_do_not_matter),
         NAMES_TEST(a_damaged_list_is_not_used),
+        NAMES_TEST(damage_to_an_open_list_is_noticed),
+        NAMES_TEST(most_of_a_long_list_is_not_read),
         NAMES_TEST(crafted_bytes_do_no_harm),
         NAMES_TEST(a_list_of_others_is_not_used),
         NAMES_TEST(a_full_disk_leaves_nothing),

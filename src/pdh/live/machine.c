@@ -277,19 +277,26 @@ static const char *title_of(const struct name_list *titles, uint32_t index)
     return titles && index != NAMES_FIRST_PAIR ? name_list_text(titles, index) : NULL;
 }
 
+static bool are_held(const struct language *language, uint32_t id)
+{
+    return language->id == id && !name_list_failed(language->titles) &&
+           (language->titles || language->absent);
+}
+
 /* Returns the titles; NULL: they cannot be read. The machine's lock is held on return, so that no
- * other thread frees them. */
+ * other thread frees them; it must be released by let_go. */
 static const struct name_list *hold_titles(struct machine *machine, struct language *language,
                                            enum names_part part, uint32_t id)
 {
     const struct name_list *titles = NULL;
     lock_take(&machine->lock);
-    if ((language->titles || language->absent) && language->id == id)
+    if (are_held(language, id))
         return language->titles;
     lock_release(&machine->lock);
     LSTATUS status = load_titles(machine, part, id, &titles);
     lock_take(&machine->lock);
-    if (language->titles && language->id == id) { /* another thread has read the titles meanwhile */
+    if (language->titles &&
+        are_held(language, id)) { /* another thread has read the titles meanwhile */
         name_list_drop(titles);
         return language->titles;
     }
@@ -299,6 +306,15 @@ static const struct name_list *hold_titles(struct machine *machine, struct langu
     if (!machine->titles_ticks)
         machine->titles_ticks = clock_ticks();
     return titles;
+}
+
+/* Ends the use of titles. True: the list was damaged, so it must be searched again after it was
+ * made anew. */
+static bool let_go(struct machine *machine, const struct name_list *titles)
+{
+    bool failed = name_list_failed(titles);
+    lock_release(&machine->lock);
+    return failed;
 }
 
 static uint32_t user_language(void)
@@ -374,10 +390,9 @@ static size_t numbers_of_others(struct machine *machine, const char *name,
 {
     const struct name_list *titles;
     size_t count = 0;
-    for (size_t i = 0; !count && hold_other(machine, i, &titles); i++) {
-        if (titles)
-            count = name_list_numbers(titles, name, ret, MOST_NUMBERS);
-        lock_release(&machine->lock);
+    for (size_t i = 0; !count && hold_other(machine, i, &titles);) {
+        count = titles ? name_list_numbers(titles, name, ret, MOST_NUMBERS) : 0;
+        i += !let_go(machine, titles);
     }
     return count;
 }
@@ -391,11 +406,11 @@ size_t machine_numbers(struct machine *machine, enum title_stage stage, const ch
     if (stage == STAGE_OTHERS)
         count = numbers_of_others(machine, name, ret);
     else {
-        const struct name_list *titles =
-            stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
-        if (titles)
-            count = name_list_numbers(titles, name, ret, MOST_NUMBERS);
-        lock_release(&machine->lock);
+        const struct name_list *titles;
+        do {
+            titles = stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
+            count = titles ? name_list_numbers(titles, name, ret, MOST_NUMBERS) : 0;
+        } while (let_go(machine, titles));
     }
     return count < MOST_NUMBERS ? count : MOST_NUMBERS;
 }
@@ -410,9 +425,9 @@ static bool other_title_fits(struct machine *machine, uint32_t index, const char
 {
     const struct name_list *titles;
     bool found = false;
-    for (size_t i = 0; !found && hold_other(machine, i, &titles); i++) {
+    for (size_t i = 0; !found && hold_other(machine, i, &titles);) {
         found = title_fits(titles, index, pattern);
-        lock_release(&machine->lock);
+        i += !let_go(machine, titles);
     }
     return found;
 }
@@ -424,31 +439,38 @@ bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_
         return other_title_fits(machine, index, pattern);
     if (stage == STAGE_NUMBER)
         return false;
-    const struct name_list *titles =
-        stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
-    bool found = title_fits(titles, index, pattern);
-    lock_release(&machine->lock);
+    const struct name_list *titles;
+    bool found;
+    do {
+        titles = stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
+        found = title_fits(titles, index, pattern);
+    } while (let_go(machine, titles));
     return found;
 }
 
 bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret)
 {
-    const struct name_list *titles = hold_user(machine);
-    const char *text = title_of(titles, index);
-    if (text)
-        buffer_add_text(ret, text);
-    lock_release(&machine->lock);
+    const struct name_list *titles;
+    const char *text;
+    do {
+        titles = hold_user(machine);
+        text = title_of(titles, index);
+        if (text && !name_list_failed(titles))
+            buffer_add_text(ret, text);
+    } while (let_go(machine, titles));
     return text;
 }
 
 bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret)
 {
-    const struct name_list *titles =
-        hold_titles(machine, &machine->explanations, NAMES_HELP, user_language());
-    const char *text = title_of(titles, index);
-    if (text)
-        buffer_add_text(ret, text);
-    lock_release(&machine->lock);
+    const struct name_list *titles;
+    const char *text;
+    do {
+        titles = hold_titles(machine, &machine->explanations, NAMES_HELP, user_language());
+        text = title_of(titles, index);
+        if (text && !name_list_failed(titles))
+            buffer_add_text(ret, text);
+    } while (let_go(machine, titles));
     return text;
 }
 
