@@ -401,14 +401,15 @@ static void a_base_is_carried_on_alone(void **state)
 static void machines_are_carried_on_alone(void **state)
 {
     struct carry *first = carry_new(), *second = carry_new();
+    size_t steps = 0;
     (void)state;
     assert_true(first && second);
-    walk_use(walk, first);
+    walk_use(walk, first, &steps);
     one_process("a", 5, 100, 4294967290);
-    walk_use(walk, second);
+    walk_use(walk, second, &steps);
     one_process("a", 5, 100, 4);
     assert_zero("a", "4");
-    walk_use(walk, first);
+    walk_use(walk, first, &steps);
     one_process("a", 5, 100, 4);
     assert_zero("a", "4294967300");
     carry_free(first);

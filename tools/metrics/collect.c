@@ -51,6 +51,7 @@ struct metrics {
     /* the registry's time when titles were read, or the other machine's Last Counter */
     FILETIME written;
     int64_t ticks; /* the clock of the last block */
+    size_t steps;  /* of searches in this block */
 };
 
 /* Objects that have an instance for each process or thread: too many series for every machine. */
@@ -503,7 +504,7 @@ static enum walk_result walk_one(struct metrics *metrics, const opl_object_view 
 {
     struct titles *titles = metrics->titles;
     pthread_mutex_lock(&titles->lock);
-    walk_use(titles->walk, metrics->carry);
+    walk_use(titles->walk, metrics->carry, &metrics->steps);
     enum walk_result result =
         walk_object(titles->walk, &metrics->snapshot.block, at, most, sink, ret_size);
     pthread_mutex_unlock(&titles->lock);
@@ -588,6 +589,7 @@ static LSTATUS collect(struct metrics *metrics, struct vocabulary *names, struct
     if (!status && !snapshot_begin(&metrics->snapshot))
         status = ERROR_INVALID_DATA;
     if (!status) {
+        metrics->steps = 0;
         notice_restart(metrics);
         sink = names ? begin_names(metrics, names, sink) : sink;
         emit_times(metrics, sink);

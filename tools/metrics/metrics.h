@@ -108,8 +108,9 @@ struct walk; /* buffers and descriptions of counters, kept from one block to the
 /* `names` has the English titles and explanations; it must outlive the walk. */
 struct walk *walk_new(struct view_names *names);
 void walk_free(struct walk *walk);
-/* Continues the counters of the next objects with `carry` instead of the walk's own. */
-void walk_use(struct walk *walk, struct carry *carry);
+/* Continues the counters of the next objects with `carry` instead of the walk's own, and adds the
+ * steps of searches to *steps: objects of an answer with too many are damaged. */
+void walk_use(struct walk *walk, struct carry *carry, size_t *steps);
 enum { METRIC_100NS = 10000000 };
 #define METRIC_EPOCH_100NS 116444736000000000 /* 1970 as a FILETIME */
 enum walk_result { WALK_GOOD, WALK_DAMAGED, WALK_TOO_MANY, WALK_NO_MEMORY };

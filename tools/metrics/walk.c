@@ -13,9 +13,11 @@
 #include <time.h>
 #include <winperf.h>
 
-/* Limits for blocks of machines that lie: descriptions that are kept, counters of an object, and
- * instances that are passed in the search for parents. Real ones have less than a tenth of it. */
-enum { TEXT_SIZE = 4096, DESCRIBED_MOST = 20000, COLUMNS_MOST = 4096, STEPS_MOST = 20000000 };
+/* Limits for blocks of machines that lie: descriptions that are kept, counters of an object, bytes
+ * of an explanation, and what is passed in searches for one answer. Real ones have less than a
+ * tenth of it. */
+enum { DESCRIBED_MOST = 20000, COLUMNS_MOST = 4096, HELP_MOST = 4096, STEPS_MOST = 50000000 };
+enum { TEXT_SIZE = 4096 };
 #define DAY_100NS (INT64_C(86400) * METRIC_100NS)
 /* Titles of the counters that identify a process or thread. */
 enum { TITLE_PROCESS = 784, TITLE_START = 684, TITLE_THREAD = 804 };
@@ -63,7 +65,7 @@ struct walk {
     opl_block *block;
     const opl_object_view *object;
     int64_t now;
-    size_t steps;
+    size_t *steps, own_steps; /* steps: of the answer; own_steps: of this object, without answers */
     bool no_memory;
 };
 
@@ -73,6 +75,7 @@ struct walk *walk_new(struct view_names *names)
     if (!walk)
         return NULL;
     walk->names = names;
+    walk->steps = &walk->own_steps;
     walk->used = walk->carry = carry_new();
     if (walk->carry)
         return walk;
@@ -80,9 +83,10 @@ struct walk *walk_new(struct view_names *names)
     return NULL;
 }
 
-void walk_use(struct walk *walk, struct carry *carry)
+void walk_use(struct walk *walk, struct carry *carry, size_t *steps)
 {
     walk->used = carry;
+    walk->steps = steps;
 }
 
 static void forget(struct walk *walk)
@@ -121,12 +125,20 @@ static void *space(struct walk *walk, void *array, size_t *capacity, size_t coun
     return grown;
 }
 
+/* Counts what a search has passed. False: it is too much. */
+static bool step(struct walk *walk, size_t count)
+{
+    *walk->steps += count;
+    return *walk->steps <= STEPS_MOST;
+}
+
 /* ---- counters ---- */
 
 /* Two titles may become one name; the second counter then has its number in it. A counter that has
  * another type than before keeps its name. */
 static void make_unique(struct walk *walk, struct metric_family *family, uint32_t index)
 {
+    step(walk, walk->described_count);
     for (size_t i = 0; i < walk->described_count; i++)
         for (unsigned f = 0; f < walk->described[i]->family_count; f++)
             if ((walk->described[i]->index != index ||
@@ -161,10 +173,11 @@ static struct described *describe(struct walk *walk, const PERF_COUNTER_DEFINITI
     described->index = index;
     described->type = counter->CounterType;
     described->is_base = type.is_base;
-    if (object_title && title)
+    if (object_title && title && step(walk, strlen(object_title) + strlen(title)))
         described->family_count =
             metric_describe(object_title, title, index, counter->CounterType, described->families);
-    size_t size = help ? strlen(help) * 3 + 1 : 0;
+    size_t size = help ? strnlen(help, HELP_MOST) * 3 + 1 : 0;
+    size = size < HELP_MOST ? size : HELP_MOST;
     described->help = size ? malloc(size) : NULL;
     if (described->help)
         metric_utf8(help, described->help, size);
@@ -187,6 +200,7 @@ static const struct described *described_of(struct walk *walk,
             return known;
         }
     }
+    step(walk, walk->described_count);
     return describe(walk, counter);
 }
 
@@ -197,7 +211,7 @@ static void read_columns(struct walk *walk)
     while (!walk->no_memory && opl_object_next_counter(walk->block, walk->object, &view)) {
         struct column *columns = space(walk, walk->columns, &walk->column_capacity,
                                        walk->column_count + 1, sizeof *columns);
-        if (walk->column_count == COLUMNS_MOST) {
+        if (walk->column_count == COLUMNS_MOST || !step(walk, 1)) {
             walk->block->fault = OPL_BLOCK_DEFINITION;
             return;
         }
@@ -259,7 +273,7 @@ static uint64_t hash(uint64_t key, const void *data, size_t size)
 static uint32_t copy_of(struct walk *walk, uint64_t key)
 {
     size_t at = key & (walk->seen_used - 1);
-    while (walk->seen[at].count && walk->seen[at].key != key)
+    while (walk->seen[at].count && walk->seen[at].key != key && step(walk, 1))
         at = (at + 1) & (walk->seen_used - 1);
     walk->seen[at].key = key;
     return walk->seen[at].count++;
@@ -300,7 +314,7 @@ static bool find_parent(struct walk *walk, struct parents *parents,
     if (parents->at.end && parents->at.position > child->ParentObjectInstance)
         parents->at = (opl_instance_view){0};
     while (!parents->at.end || parents->at.position != child->ParentObjectInstance)
-        if (++walk->steps > STEPS_MOST ||
+        if (!step(walk, 1) ||
             !opl_object_next_instance(walk->block, &parents->object, &parents->at))
             return false;
     return true;
@@ -352,7 +366,8 @@ static void read_rows(struct walk *walk)
     struct parents parents = {0};
     size_t totals = 0;
     walk->row_count = walk->text_size = 0;
-    while (!walk->no_memory && opl_object_next_instance(walk->block, walk->object, &view)) {
+    while (!walk->no_memory && step(walk, walk->column_count) &&
+           opl_object_next_instance(walk->block, walk->object, &view)) {
         struct row *rows =
             space(walk, walk->rows, &walk->row_capacity, walk->row_count + 1, sizeof *rows);
         if (!rows)
@@ -548,7 +563,7 @@ enum walk_result walk_object(struct walk *walk, opl_block *block, const opl_obje
     walk->block = block;
     walk->object = object;
     walk->no_memory = false;
-    walk->steps = 0;
+    walk->own_steps = 0;
     block->fault = OPL_BLOCK_GOOD;
     *ret_count = 0;
     if (walk->described_count > DESCRIBED_MOST)
@@ -556,7 +571,7 @@ enum walk_result walk_object(struct walk *walk, opl_block *block, const opl_obje
     read_columns(walk);
     if (!walk->no_memory)
         read_rows(walk);
-    if (walk->no_memory || block->fault != OPL_BLOCK_GOOD || walk->steps > STEPS_MOST)
+    if (walk->no_memory || block->fault != OPL_BLOCK_GOOD || !step(walk, 0))
         return walk->no_memory ? WALK_NO_MEMORY : WALK_DAMAGED;
     for (size_t c = 0; c < walk->column_count; c++) {
         const struct described *described = walk->columns[c].described;
