@@ -57,7 +57,7 @@ export function markText(mark: Mark): string {
 
 /** A list of the marks; a click on one shows the time around it. */
 export function Marks({ marks, set, past, more }: { marks: Mark[]; set(text: string): void; past: Past | null; more: boolean }) {
-    const notes = !past ? [] : [translated(past.why), past.lost, past.own && t("The set “base” shown here is that of the server's user, in {}; the system's set of this name is not read.", past.own), more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
+    const notes = !past ? [] : [translated(past.why), translated(past.lost), past.own && t("The set “base” shown here is that of the server's user, in {}; the system's set of this name is not read.", past.own), more ? t("Only the first 256 instances of a counter are shown.") : "", past.eventsWhy && t("No events: {}", past.eventsWhy)].filter(Boolean);
     return (
         <>{notes.map((note) => <p key={note} class="note">{note}</p>)}
         {marks.length > 0 && <details class="marks">

@@ -113,7 +113,7 @@ export function SourceNotes({ sources, recording }: { sources: Sources; recordin
             {busy && <p class="note">{busy}</p>}
             {shown.map((capture, i) => (
                 <p key={capture.id}><b>{shown.length > 1 ? `${"AB"[i]}: ` : ""}{capture.name}</b> {t("{} samples, {} to {}", capture.samples, when(capture.first), when(capture.last))}</p>))}
-            {recording?.loss && <details><summary>{t("Not everything could be read")}</summary><pre>{recording.loss}</pre></details>}
+            {recording?.loss && <details><summary>{t("Not everything could be read")}</summary><pre>{translated(recording.loss)}</pre></details>}
             {problem && <p class="problem">{translated(problem)} <button onClick={sources.forget}>×</button></p>}
             {unknown.length > 0 && <details open><summary>{t("Counters of the list that this machine does not have: {}", unknown.length)}</summary>
                 <ul>{unknown.map((path) => <li key={path}>{path}</li>)}</ul><button onClick={sources.forget}>{t("Close")}</button></details>}
@@ -159,19 +159,30 @@ function save(name: string, content: Blob): void {
     setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-/** Draws the chart with its legend, on the page's background. */
+/** Draws the chart with its legend, or the heat maps with their titles, on the page's background. */
 function imageOf(lines: Line[]): Promise<Blob | null> {
-    const chart = document.querySelector<HTMLCanvasElement>(".chart canvas")!, ratio = devicePixelRatio || 1;
-    const canvas = document.createElement("canvas"), shown = lines.filter((line) => !line.hidden), row = 18 * ratio;
-    canvas.width = chart.width;
-    canvas.height = chart.height + row * (shown.length + 1);
+    const canvas = document.createElement("canvas"), ratio = devicePixelRatio || 1, row = 18 * ratio;
+    const drawn = [...document.querySelectorAll<HTMLCanvasElement>(".chart canvas, .heat canvas")].map((each) => {
+        const title = each.closest(".heat")?.querySelector("figcaption")?.firstChild?.textContent;
+        return { each, title, top: title ? row : 0, width: each.clientWidth * ratio, height: each.clientHeight * ratio };
+    });
+    const shown = drawn.some(({ title }) => title) ? [] : lines.filter((line) => !line.hidden);
+    canvas.width = Math.max(...drawn.map(({ width }) => width));
+    canvas.height = drawn.reduce((sum, { top, height }) => sum + top + height, row * (shown.length + 1));
     const context = canvas.getContext("2d")!, style = getComputedStyle(document.body);
     context.fillStyle = style.backgroundColor;
     context.fillRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(chart, 0, 0);
     context.font = `${13 * ratio}px ${style.fontFamily}`;
+    let end = 0;
+    for (const { each, title, top, width, height } of drawn) {
+        context.fillStyle = style.color;
+        if (title) context.fillText(title, 8 * ratio, end + top - 4 * ratio);
+        context.imageSmoothingEnabled = !title; /* a pixel of a heat map becomes a rectangle */
+        context.drawImage(each, 0, end + top, width, height);
+        end += top + height;
+    }
     shown.forEach((line, i) => {
-        const y = chart.height + row * (i + 1);
+        const y = end + row * (i + 1);
         context.strokeStyle = line.colour;
         context.lineWidth = 3 * ratio;
         context.setLineDash(line.dash.map((each) => each * ratio));
@@ -185,9 +196,9 @@ function imageOf(lines: Line[]): Promise<Blob | null> {
     return new Promise((resolve) => canvas.toBlob(resolve));
 }
 
-/** `recorded`: the set `base` has something of the range. */
-export function Save({ live, recording, recorded, lines, paths, machine, seconds, range }: {
-    live: Shown; recording: Recording | null; recorded: boolean; lines: Line[]; paths: string[]; machine: string; seconds: number; range: [number, number] | null;
+/** `recorded`: the set `base` has something of the range; `drawn`: there is a chart or a heat map. */
+export function Save({ drawn, live, recording, recorded, lines, paths, machine, seconds, range }: {
+    drawn: boolean; live: Shown; recording: Recording | null; recorded: boolean; lines: Line[]; paths: string[]; machine: string; seconds: number; range: [number, number] | null;
 }) {
     const [set, setSet] = useState(false), [blg, setBlg] = useState(false), [problem, setProblem] = useState("");
     const part = (format: string) => {
@@ -204,11 +215,11 @@ export function Save({ live, recording, recorded, lines, paths, machine, seconds
         <div class="save">
             <span>{t("Save what is shown:")}</span>
             <button onClick={() => (recording ? part("csv") : sheet())}>CSV</button>
-            <button disabled={!recording && !recorded} title={recording || recorded ? "" : t("A .blg needs raw values, which only captures have: record a set instead.")}
-                aria-expanded={recording ? undefined : blg} onClick={() => (recording ? part("blg") : setBlg(!blg))}>BLG</button>
-            <button onClick={() => { void imageOf(lines).then((content) => content && save(`${machine}.png`, content)); }}>PNG</button>
+            <button aria-expanded={recording ? undefined : blg} onClick={() => (recording ? part("blg") : setBlg(!blg))}>BLG</button>
+            <button disabled={!drawn} title={drawn ? "" : t("A picture is made of lines and of heat maps.")} onClick={() => { void imageOf(lines).then((content) => content && save(`${machine}.png`, content)); }}>PNG</button>
             <button aria-expanded={set} onClick={() => setSet(!set)}>{t("Set of logman…")}</button>
             {problem && <p class="problem">{translated(problem)}</p>}
+            {blg && !recording && !recorded && <><p class="note">{t("A .blg needs raw values, which only captures have: record a set instead.")}</p><NewSet paths={paths} seconds={seconds} /></>}
             {blg && recorded && range && <Command about={t("This writes the raw values of the set “base” from this range of time. Run it on the machine.")} text={partCommand(paths, ...range)} />}
             {set && <NewSet paths={paths} seconds={seconds} />}
         </div>

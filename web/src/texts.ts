@@ -7,6 +7,49 @@
 export type Language = "009" | "007" | "019";
 export const LANGUAGES: [Language, string, string][] = [["009", "English", "en"], ["007", "Deutsch", "de"], ["019", "Русский", "ru"]];
 
+/** What the server says of captures; {} stands for a number, a name or another of these texts. */
+const CAPTURES = {
+    "not shown: {}: {}, the first is {}": ["nicht gezeigt: {}: {}, zuerst {}", "не показано: {}: {}, первый случай – {}"],
+    "objects that have no name in the capture's name tables": ["Objekte ohne Namen in den Namenstabellen der Aufzeichnung", "объекты без имени в таблицах имён записи"],
+    "counters that have no name in the capture's name tables": ["Zähler ohne Namen in den Namenstabellen der Aufzeichnung", "счётчики без имени в таблицах имён записи"],
+    "counters whose type has no numeric value": ["Zähler, deren Typ keinen Zahlenwert hat", "счётчики, тип которых не имеет числового значения"],
+    "counters whose type has no formula": ["Zähler, deren Typ keine Formel hat", "счётчики, тип которых не имеет формулы"],
+    "catalogue entries without object or counter": ["Katalogeinträge ohne Objekt oder Zähler", "записи каталога без объекта или счётчика"],
+    "counters that the catalogue names a second time": ["Zähler, die der Katalog ein zweites Mal nennt", "счётчики, которые каталог называет второй раз"],
+    "counters whose instance has * or ? in its name": ["Zähler, deren Instanz * oder ? im Namen hat", "счётчики, в имени экземпляра которых есть * или ?"],
+    "records that are incomplete or of an unknown kind": ["Datensätze, die unvollständig oder von unbekannter Art sind", "неполные записи или записи неизвестного вида"],
+    "buffers that are missing in the file": ["Puffer, die in der Datei fehlen", "буферы, которых нет в файле"],
+    "samples with an impossible time": ["Messungen mit unmöglicher Zeit", "замеры с невозможным временем"],
+    "samples that are earlier than the one before them": ["Messungen, die früher sind als die vor ihnen", "замеры, которые раньше предыдущего"],
+    "texts without a number in the tables of names": ["Texte ohne Nummer in den Namenstabellen", "тексты без номера в таблицах имён"],
+    "values that are damaged or of an unknown kind": ["Werte, die beschädigt oder von unbekannter Art sind", "повреждённые значения или значения неизвестного вида"],
+    "values beyond the last column": ["Werte hinter der letzten Spalte", "значения за последним столбцом"],
+    "blocks that are damaged": ["Blöcke, die beschädigt sind", "повреждённые блоки"],
+    "values that are neither a number nor blank": ["Werte, die weder Zahl noch leer sind", "значения, которые не число и не пустые"],
+    "comments of samples": ["Kommentare zu Messungen", "комментарии к замерам"],
+    "files that cannot be read": ["Dateien, die nicht gelesen werden können", "файлы, которые не удаётся прочитать"],
+    "at offset {}, in a damaged frame": ["an Position {}, in einem beschädigten Frame", "по смещению {}, в повреждённом кадре"],
+    "before offset {}": ["vor Position {}", "перед смещением {}"],
+    "after the last one, at offset {}": ["nach dem letzten, an Position {}", "после последнего, по смещению {}"],
+    "the one at offset {}, after the used bytes of its buffer": ["der an Position {}, nach den benutzten Bytes seines Puffers", "по смещению {}, после занятых байтов буфера"],
+    "the one at offset {}, of which {} of {} parts are there": ["der an Position {}, von dem {} von {} Teilen da sind", "по смещению {}, есть {} из {} частей"],
+    "the one at offset {}, with an unknown GUID": ["der an Position {}, mit unbekannter GUID", "по смещению {}, с неизвестным GUID"],
+    "a sample of kind {} at offset {}": ["eine Messung der Art {} an Position {}", "замер вида {} по смещению {}"],
+    "kind {} at offset {}": ["Art {} an Position {}", "вид {} по смещению {}"],
+    "missing in line {}": ["fehlend in Zeile {}", "нет в строке {}"],
+    "in line {}": ["in Zeile {}", "в строке {}"],
+    "in the sample at offset {}": ["in der Messung an Position {}", "в замере по смещению {}"],
+    "{}, names of instances": ["{}, Namen von Instanzen", "{}, имена экземпляров"],
+    "base: {}": ["base: {}", "base: {}"],
+    "nothing was recorded by this user's set: start it with `logman start base`": ["der Satz dieses Benutzers hat nichts aufgezeichnet: `logman start base` beginnt damit", "набор этого пользователя ничего не записал: запись начнёт `logman start base`"],
+    "none of its captures can be read": ["keine seiner Aufzeichnungen kann gelesen werden", "ни одну из его записей не удаётся прочитать"],
+    "the captures in {} cannot be read: access denied; only root and the members of the group openperflib may read the system's captures": ["die Aufzeichnungen in {} können nicht gelesen werden: Zugriff verweigert; nur root und Mitglieder der Gruppe openperflib dürfen die Aufzeichnungen des Systems lesen", "записи в {} не прочитать: доступ запрещён; записи системы могут читать только root и члены группы openperflib"],
+    "the captures in {} cannot be read: access denied": ["die Aufzeichnungen in {} können nicht gelesen werden: Zugriff verweigert", "записи в {} не прочитать: доступ запрещён"],
+    "{} at offset {}": ["{} an Position {}", "{} по смещению {}"],
+    "{} in line {}": ["{} in Zeile {}", "{} в строке {}"],
+    "{}, kind {}": ["{}, Art {}", "{}, вид {}"],
+} as const;
+
 const TEXTS = {
     /* page.tsx */
     "Overview": ["Überblick", "Обзор"],
@@ -129,6 +172,7 @@ const TEXTS = {
     "Difference": ["Unterschied", "Разница"],
     "Change": ["Änderung", "Изменение"],
     "Save what is shown:": ["Gezeigtes speichern:", "Сохранить показанное:"],
+    "A picture is made of lines and of heat maps.": ["Ein Bild gibt es von Linien und Heatmaps.", "Картинка бывает из линий и тепловых карт."],
     "A .blg needs raw values, which only captures have: record a set instead.": ["Eine .blg hat Rohwerte, die nur Aufzeichnungen haben: zeichnen Sie einen Satz auf.", "В .blg исходные значения, они есть только в записях: запишите набор."],
     "This writes the raw values of the set “base” from this range of time. Run it on the machine.": ["Das schreibt die Rohwerte des Satzes „base“ aus diesem Zeitraum. Führen Sie es auf dem Rechner aus.", "Это записывает исходные значения набора «base» за этот промежуток. Выполните на машине."],
     "Set of logman…": ["Satz für logman…", "Набор logman…"],
@@ -250,6 +294,7 @@ const TEXTS = {
     "{} full": ["{} voll", "{} заполнен"],
     "Network": ["Netzwerk", "Сеть"],
     "{}: received {} · sent {}": ["{}: empfangen {} · gesendet {}", "{}: получено {} · отправлено {}"],
+    ...CAPTURES,
 } as const;
 
 export type Text = keyof typeof TEXTS;
@@ -282,9 +327,15 @@ export function t(text: Text, ...values: (string | number)[]): string {
     return (language === "009" ? text : TEXTS[text][language === "007" ? 0 : 1]).replace(/\{\}/g, () => String(values[at++]));
 }
 
-/** Translates a sentence of the server. One that the table lacks stays English. */
+/** Translates a sentence of the server, or each of several lines. One that the table lacks stays English. */
 export function translated(sentence: string): string {
-    return sentence in TEXTS ? t(sentence as Text) : sentence;
+    if (sentence in TEXTS) return t(sentence as Text);
+    if (sentence.includes("\n")) return sentence.split("\n").map(translated).join("\n");
+    for (const text of language === "009" ? [] : Object.keys(CAPTURES) as Text[]) {
+        const found = new RegExp(`^${text.split("{}").map((part) => part.replace(/[*?()]/g, "\\$&")).join("(.+?)")}$`).exec(sentence);
+        if (found) return t(text, ...found.slice(1).map(translated));
+    }
+    return sentence;
 }
 
 /** Writes the decimal point of a number as the language does. */
