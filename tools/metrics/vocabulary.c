@@ -30,7 +30,7 @@ struct row {
     size_t count, first, last; /* the row's samples in this answer */
 };
 
-struct collected {
+struct sum_part {
     struct metric_value value;
     size_t labels, next; /* labels: offset in the texts; next: of the same row, 0: none */
     size_t parts;        /* how many rows were added to it */
@@ -42,7 +42,7 @@ struct vocabulary {
     struct row *rows;
     struct row **by_source;
     size_t count;
-    struct collected *samples; /* the first one is not used */
+    struct sum_part *samples; /* the first one is not used */
     size_t sample_count, sample_capacity;
     char *texts;
     size_t text_size, text_capacity;
@@ -326,9 +326,9 @@ static void collect(struct vocabulary *vocabulary, struct row *row, const char *
     if (vocabulary->failed)
         return;
     size_t at = vocabulary->sample_count++;
-    struct collected *collected = &vocabulary->samples[at];
+    struct sum_part *collected = &vocabulary->samples[at];
     *collected =
-        (struct collected){.value = multiply(*value, row->factor), .labels = vocabulary->text_size};
+        (struct sum_part){.value = multiply(*value, row->factor), .labels = vocabulary->text_size};
     vocabulary->text_size += write_labels(row->labels, labels, &vocabulary->machine,
                                           vocabulary->texts + vocabulary->text_size) +
                              1;
@@ -395,7 +395,7 @@ struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, const struct
 /* Adds the row's samples to those of an earlier row that have the same labels. */
 static void add_row(struct vocabulary *vocabulary, const struct row *row)
 {
-    struct collected *samples = vocabulary->samples;
+    struct sum_part *samples = vocabulary->samples;
     size_t to = row->into->first;
     for (size_t from = row->first; from; from = samples[from].next) {
         const char *labels = vocabulary->texts + samples[from].labels;
@@ -424,7 +424,7 @@ static void emit_row(struct vocabulary *vocabulary, struct row *row, const char 
         vocabulary->to->family(vocabulary->to, &row->family);
     *last = row->first ? row->family.name : *last;
     for (size_t at = row->first; at; at = vocabulary->samples[at].next) {
-        struct collected *collected = &vocabulary->samples[at];
+        struct sum_part *collected = &vocabulary->samples[at];
         if (collected->parts != row->parts)
             continue; /* a part of the sum is not known */
         const char *text = vocabulary->texts + collected->labels;

@@ -9,7 +9,7 @@
 
 /* The rows while they are collected: for each row, where its name and its texts are in `data`; 0:
  * no text. */
-struct collected {
+struct text_rows {
     const struct spec *spec;
     size_t *offsets;
     size_t rows, row_capacity;
@@ -22,7 +22,7 @@ struct collected {
     bool failed; /* no memory */
 };
 
-static size_t put_text(struct collected *collected, const char *text)
+static size_t put_text(struct text_rows *collected, const char *text)
 {
     size_t length = strlen(text) + 1;
     if (collected->used + length > collected->capacity) {
@@ -42,7 +42,7 @@ static size_t put_text(struct collected *collected, const char *text)
 
 /* Returns the offsets of the row of an instance. All columns have the same order of instances, so
  * the row is the expected one, unless some have no text. NULL: no memory. */
-static size_t *row_of(struct collected *collected, const char *instance, size_t column)
+static size_t *row_of(struct text_rows *collected, const char *instance, size_t column)
 {
     size_t width = collected->spec->column_count + 1;
     if (!collected->rows)
@@ -80,7 +80,7 @@ static const char *counter_of(const char *path)
 
 static bool collect(void *context, const char *instance, const char *counter, const char *text)
 {
-    struct collected *collected = context;
+    struct text_rows *collected = context;
     for (size_t c = 0; c < collected->spec->column_count; c++)
         if (collected->single ? c == collected->column
                               : !strcmp(counter_of(collected->spec->found[c].path), counter)) {
@@ -91,7 +91,7 @@ static bool collect(void *context, const char *instance, const char *counter, co
     return !collected->failed;
 }
 
-static bool make_rows(const struct collected *collected, struct table_sample *sample)
+static bool make_rows(const struct text_rows *collected, struct table_sample *sample)
 {
     size_t columns = collected->spec->column_count, rows = collected->rows;
     sample->names = collected->data;
@@ -112,7 +112,7 @@ static bool make_rows(const struct collected *collected, struct table_sample *sa
 }
 
 /* Makes the sample, and frees what it does not need. False: no memory. */
-static bool finish(struct collected *collected, struct table_sample *sample)
+static bool finish(struct text_rows *collected, struct table_sample *sample)
 {
     sample->spec = (struct spec *)collected->spec;
     bool good = !collected->failed && make_rows(collected, sample);
@@ -125,7 +125,7 @@ static bool finish(struct collected *collected, struct table_sample *sample)
 bool sample_texts(const struct source *source, struct spec *spec, struct table_sample *sample)
 {
     char path[2 * PDH_MAX_COUNTER_PATH];
-    struct collected collected = {.spec = spec};
+    struct text_rows collected = {.spec = spec};
     const char *first = spec->found[0].path;
     put_text(&collected, ""); /* so that no text has offset 0 */
     full_path(source, first, path, sizeof path);
@@ -143,7 +143,7 @@ bool sample_texts(const struct source *source, struct spec *spec, struct table_s
 
 bool recorded_texts(struct spec *spec, PDH_HCOUNTER const *counters, struct table_sample *sample)
 {
-    struct collected collected = {.spec = spec, .single = true};
+    struct text_rows collected = {.spec = spec, .single = true};
     put_text(&collected, "");
     for (size_t c = 0; c < spec->column_count; c++) {
         collected.column = c;

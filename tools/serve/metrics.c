@@ -67,7 +67,7 @@ static void list_object(void *out, const char *title, const char *prefix)
     fprintf(out, "%s (%s)\n", prefix, title);
 }
 
-struct collected {
+struct chosen_objects {
     struct exporter *exporter;
     uint32_t objects[COLLECT_MOST];
     size_t count;
@@ -76,7 +76,7 @@ struct collected {
 
 static bool take_object(void *context, const char *name, const char *value)
 {
-    struct collected *collected = context;
+    struct chosen_objects *collected = context;
     if (strcmp(name, "collect[]") != 0)
         return true;
     uint32_t index = value ? metrics_find(collected->exporter->metrics, value) : 0;
@@ -90,7 +90,7 @@ static bool take_object(void *context, const char *name, const char *value)
 static void answer_metrics(struct exporter *exporter, const struct request *request,
                            struct reply *reply)
 {
-    struct collected collected = {.exporter = exporter};
+    struct chosen_objects collected = {.exporter = exporter};
     request_each_word(request, take_object, &collected);
     reply->type = "text/plain; charset=utf-8";
     if (collected.unknown) {

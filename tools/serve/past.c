@@ -75,12 +75,12 @@ struct bucket {
     double sum, least, most;
     size_t count;
 };
-struct line {
+struct past_line {
     char *name;
     struct bucket *buckets;
 };
 /* What is collected of the time of a query, or of a part of that time. */
-struct collected {
+struct time_part {
     struct past_query *query;
     opl_history **history; /* from which a part is read; NULL there: not open yet */
     const char *path;
@@ -91,14 +91,14 @@ struct collected {
     bool few;       /* only a few of the samples are read */
     int64_t usual;  /* the shortest time between two samples; 0: not known yet */
     int64_t *times; /* time of the newest sample in each bucket; 0: the bucket has none */
-    struct line lines[SERIES_MOST];
+    struct past_line lines[SERIES_MOST];
     size_t count, last;
     bool more; /* there are more instances than SERIES_MOST */
 };
 
 /* Returns the line of an instance; makes one if there is none. All samples have the instances in
  * the same order, so the search begins after the line that was found last. */
-static struct line *line_of(struct collected *collected, const char *name)
+static struct past_line *line_of(struct time_part *collected, const char *name)
 {
     for (size_t i = 1; i <= collected->count; i++) {
         size_t at = (collected->last + i) % collected->count;
@@ -109,7 +109,7 @@ static struct line *line_of(struct collected *collected, const char *name)
     }
     if (collected->count == SERIES_MOST)
         return NULL;
-    struct line line = {strdup(name), calloc(collected->buckets, sizeof *line.buckets)};
+    struct past_line line = {strdup(name), calloc(collected->buckets, sizeof *line.buckets)};
     if (!line.name || !line.buckets) {
         free(line.name);
         free(line.buckets);
@@ -121,7 +121,7 @@ static struct line *line_of(struct collected *collected, const char *name)
 }
 
 /* True if samples are missing between these two times. */
-static bool is_gap(const struct collected *collected, int64_t before, int64_t time)
+static bool is_gap(const struct time_part *collected, int64_t before, int64_t time)
 {
     int64_t usual = collected->few ? FEW_SECONDS * SECOND : collected->usual;
     if (usual < collected->step)
@@ -139,9 +139,9 @@ static void add_value(struct bucket *bucket, double value)
 
 static bool collect(void *context, const char *instance, int64_t before, int64_t time, double value)
 {
-    struct collected *collected = context;
+    struct time_part *collected = context;
     size_t at = (size_t)((time - collected->from) / collected->step);
-    const struct line *line = line_of(collected, instance);
+    const struct past_line *line = line_of(collected, instance);
     int64_t between = before ? time - before : 0;
     if (at >= collected->buckets)
         at = collected->buckets - 1;
@@ -162,8 +162,8 @@ struct section { /* buckets */
     size_t begin, end;
 };
 enum figure { TIME, AVERAGE, LEAST, MOST };
-static void write_figure(struct json *json, const struct collected *collected,
-                         const struct line *line, size_t at, enum figure figure)
+static void write_figure(struct json *json, const struct time_part *collected,
+                         const struct past_line *line, size_t at, enum figure figure)
 {
     const struct bucket *bucket = line ? &line->buckets[at] : NULL;
     if (figure == TIME)
@@ -179,8 +179,8 @@ static void write_figure(struct json *json, const struct collected *collected,
 /* Writes one figure (such as the average) of each bucket of the section that has samples. If there
  * is a gap before a bucket, an empty element is written first, with the time just after the
  * previous bucket. */
-static void write_figures(struct json *json, const char *key, const struct collected *collected,
-                          struct section section, const struct line *line, enum figure figure)
+static void write_figures(struct json *json, const char *key, const struct time_part *collected,
+                          struct section section, const struct past_line *line, enum figure figure)
 {
     int64_t before = 0;
     for (size_t i = section.begin; i > 0 && !before; i--)
@@ -199,7 +199,7 @@ static void write_figures(struct json *json, const char *key, const struct colle
     json_close(json, ']');
 }
 
-static void write_collected(struct json *json, const struct collected *collected,
+static void write_collected(struct json *json, const struct time_part *collected,
                             struct section section)
 {
     bool last = section.end == collected->buckets;
@@ -211,7 +211,7 @@ static void write_collected(struct json *json, const struct collected *collected
     write_figures(json, "times", collected, section, NULL, TIME);
     json_open(json, "series", '[');
     for (size_t i = 0; i < collected->count; i++) {
-        const struct line *line = &collected->lines[i];
+        const struct past_line *line = &collected->lines[i];
         json_open(json, NULL, '{');
         json_string(json, "name", line->name);
         write_figures(json, "average", collected, section, line, AVERAGE);
@@ -242,7 +242,7 @@ static void close_event(struct past *past, struct past_query *query, struct even
 
 /* ---- the thread ---- */
 
-static void collected_done(struct collected *collected)
+static void collected_done(struct time_part *collected)
 {
     for (size_t i = 0; i < collected->count; i++) {
         free(collected->lines[i].name);
@@ -253,7 +253,7 @@ static void collected_done(struct collected *collected)
 
 static void *read_part(void *context)
 {
-    struct collected *part = context;
+    struct time_part *part = context;
     if (!*part->history)
         *part->history = opl_history_open(SET);
     part->times = calloc(part->buckets, sizeof *part->times);
@@ -264,12 +264,12 @@ static void *read_part(void *context)
 }
 
 /* Adds a part to the whole, which has space for the buckets of all parts. */
-static void add_part(struct collected *whole, const struct collected *part)
+static void add_part(struct time_part *whole, const struct time_part *part)
 {
     size_t first = (size_t)((part->from - whole->from) / whole->step);
     memcpy(whole->times + first, part->times, part->buckets * sizeof *part->times);
     for (size_t i = 0; i < part->count; i++) {
-        const struct line *line = line_of(whole, part->lines[i].name);
+        const struct past_line *line = line_of(whole, part->lines[i].name);
         if (line)
             memcpy(line->buckets + first, part->lines[i].buckets,
                    part->buckets * sizeof *line->buckets);
@@ -293,7 +293,7 @@ static size_t count_parts(const struct past_query *query)
 
 /* Reads all parts, each in a thread; the first one, or without a thread, here. False: the captures
  * have no values of the path. */
-static bool read_parts(struct collected *parts, size_t count)
+static bool read_parts(struct time_part *parts, size_t count)
 {
     bool started[PARTS_MOST] = {false}, good;
     for (size_t i = 1; i < count; i++)
@@ -327,10 +327,10 @@ static void add_lost(struct past_query *query, const char *lost)
 
 /* Reads a section and adds its buckets to the whole. False: the captures have no values of the
  * path. */
-static bool read_section(struct past *past, struct collected *whole, struct section section)
+static bool read_section(struct past *past, struct time_part *whole, struct section section)
 {
     size_t count = whole->few ? 1 : count_parts(whole->query), size = section.end - section.begin;
-    struct collected *parts = calloc(count, sizeof *parts);
+    struct time_part *parts = calloc(count, sizeof *parts);
     for (size_t i = 0; parts && i < count; i++) {
         size_t begin = section.begin + size * i / count,
                end = section.begin + size * (i + 1) / count;
@@ -360,10 +360,10 @@ static void read_path(struct past *past, struct past_query *query, const char *p
     struct event_text event;
     int64_t sections = ((query->to - query->from) / SECOND - 1) / SECTION_SECONDS + 1;
     size_t count = few ? 1 : sections < SECTIONS_MOST ? (size_t)sections : SECTIONS_MOST;
-    struct collected *whole = calloc(1, sizeof *whole);
+    struct time_part *whole = calloc(1, sizeof *whole);
     if (!whole)
         return;
-    *whole = (struct collected){.query = query,
+    *whole = (struct time_part){.query = query,
                                 .path = path,
                                 .few = few,
                                 .from = query->from,

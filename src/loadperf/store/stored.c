@@ -361,7 +361,7 @@ bool stored_texts_language(const struct stored_texts *texts, size_t *cursor, uin
 
 /* ---- of a service ---- */
 
-struct text_search {
+struct name_search {
     struct stored_texts *texts;
     const char *names_key;
     uint32_t language;
@@ -370,7 +370,7 @@ struct text_search {
 
 static bool take_value(void *self, const struct registry_value *value)
 {
-    struct text_search *collecting = self;
+    struct name_search *collecting = self;
     uint32_t index;
     if (value->type != REG_SZ || !text_decimal(value->name, strlen(value->name), &index))
         return true;
@@ -382,7 +382,7 @@ static bool take_value(void *self, const struct registry_value *value)
 
 static bool take_language(void *self, const char *name)
 {
-    struct text_search *collecting = self;
+    struct name_search *collecting = self;
     if (!text_hex(name, strlen(name), &collecting->language))
         return true;
     FREE_AUTO char *key = text_format("%s\\%s", collecting->names_key, name);
@@ -396,7 +396,7 @@ static bool take_language(void *self, const char *name)
 LSTATUS stored_texts_of_service(const char *service, struct stored_texts *ret)
 {
     FREE_AUTO char *key = text_format("%s\\%s\\Performance\\Names", REGISTRY_SERVICES, service);
-    struct text_search collecting = {.texts = ret, .names_key = key};
+    struct name_search collecting = {.texts = ret, .names_key = key};
     LSTATUS status =
         key ? registry_each_key(key, take_language, &collecting) : ERROR_NOT_ENOUGH_MEMORY;
     if (status == ERROR_FILE_NOT_FOUND)

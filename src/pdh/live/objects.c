@@ -248,7 +248,7 @@ PDH_STATUS live_object(struct data_source *source, const char *machine_name, con
 
 /* ---- text counters ---- */
 
-struct text_search {
+struct text_values {
     const struct pdh_path *path;
     struct snapshot *snapshot;
     const struct snapshot_object *object;
@@ -257,7 +257,7 @@ struct text_search {
     bool any_instance, ended;
 };
 
-static void find_texts(struct text_search *search, const opl_counter_view *counter,
+static void find_texts(struct text_values *search, const opl_counter_view *counter,
                        const char *name)
 {
     enum { MOST_BYTES = 4096 };
@@ -277,7 +277,7 @@ static void find_texts(struct text_search *search, const opl_counter_view *count
 }
 
 /* Finds the counters of the description that match and are texts in the answer. */
-static PDH_STATUS find_text_counters(struct text_search *search, const struct object_info *info)
+static PDH_STATUS find_text_counters(struct text_values *search, const struct object_info *info)
 {
     const opl_counter_view *views = snapshot_counters(search->snapshot, search->object);
     const struct counter_info *named = live_counter(info, search->path->counter, false);
@@ -309,7 +309,7 @@ int32_t opl_text_values(const char *text, opl_text_found found, void *context)
     for (size_t i = 0; machine && i < COUNT(ages); i++) {
         OBJECT_INFO_AUTO *info = NULL;
         struct snapshot snapshot = {0};
-        struct text_search search = {&path, &snapshot, NULL, found, context, false, false};
+        struct text_values search = {&path, &snapshot, NULL, found, context, false, false};
         status = live_object(NULL, path.machine, path.object, false, ages[i], &info);
         if (!status) {
             snprintf(number, sizeof number, "%u", (unsigned)info->index);

@@ -31,7 +31,7 @@ enum sort { BY_ORDER, BY_NAME, BY_LAST, BY_AVERAGE, BY_LEAST, BY_MOST, BY_DURATI
 static const int zooms[] = {1, 2, 5, 10, 30, 60};
 
 /* A line of the chart: one instance of one counter. */
-struct line {
+struct chart_line {
     const struct table *table;
     const char *text; /* the text of a text counter, which is not drawn; NULL: a number */
     const struct history *history;
@@ -54,7 +54,7 @@ struct chart {
     bool named;    /* paths are shown with their machine */
     unsigned *tables;
     size_t table_count;
-    struct line lines[LINES_MOST];
+    struct chart_line lines[LINES_MOST];
     struct history texts[LINES_MOST]; /* for lines that are texts: only names and identities */
     size_t count, left_out;
     struct hidden *hidden;
@@ -161,7 +161,7 @@ static void span_of(const struct chart *chart, const struct table *table,
 
 static int compare_lines(const void *left, const void *right)
 {
-    const struct line *l = left, *r = right;
+    const struct chart_line *l = left, *r = right;
     if (l->table != r->table)
         return (l->table->id > r->table->id) - (l->table->id < r->table->id);
     if (l->history->born != r->history->born)
@@ -220,7 +220,7 @@ static bool is_hidden(const struct chart *chart, unsigned table, uint64_t identi
     return false;
 }
 
-static double value_of(const struct line *line, enum sort column)
+static double value_of(const struct chart_line *line, enum sort column)
 {
     const double values[] = {[BY_LAST] = line->span.last,
                              [BY_AVERAGE] = line->span.average,
@@ -234,7 +234,7 @@ static double value_of(const struct line *line, enum sort column)
 static int compare_columns(const void *left, const void *right, void *context)
 {
     const struct chart *chart = context;
-    const struct line *l = left, *r = right;
+    const struct chart_line *l = left, *r = right;
     int order = 0;
     if (chart->sort == BY_NAME) {
         order = strcmp(r->table->columns[0].path, l->table->columns[0].path);
@@ -262,7 +262,7 @@ static double duration_of(const struct chart *chart, const struct table *table,
     return begin && end ? (double)(end - begin) / 1e7 : NAN;
 }
 
-static bool is_line(const struct hidden *hidden, const struct line *line)
+static bool is_line(const struct hidden *hidden, const struct chart_line *line)
 {
     return hidden->table == line->table->id && hidden->identity == line->history->identity;
 }
@@ -345,7 +345,7 @@ static void find_texts(struct chart *chart, const struct table *table)
             continue;
         *history =
             (struct history){.name = (char *)row->name, .identity = row->identity, .number = r};
-        chart->lines[chart->count++] = (struct line){
+        chart->lines[chart->count++] = (struct chart_line){
             .table = table,
             .text = table->row_count && table->texts[r] ? table->texts[r] : "-",
             .history = history,
@@ -372,11 +372,11 @@ static void find_lines(struct chart *chart)
                 chart->left_out += count - i;
                 break;
             }
-            struct line *line = &chart->lines[chart->count++];
-            *line = (struct line){.table = table,
-                                  .history = all[i],
-                                  .duration = duration_of(chart, table, all[i]),
-                                  .row = table_row(table, all[i]->identity)};
+            struct chart_line *line = &chart->lines[chart->count++];
+            *line = (struct chart_line){.table = table,
+                                        .history = all[i],
+                                        .duration = duration_of(chart, table, all[i]),
+                                        .row = table_row(table, all[i]->identity)};
             span_of(chart, table, all[i], chart->from, chart->to, &line->span);
             most = fmax(most, fmax(fabs(line->span.most), fabs(line->span.least)));
         }
@@ -432,7 +432,7 @@ static double tick_step(const struct chart *chart, int dots)
 static void draw_line(struct grid *grid, const struct chart *chart, size_t at)
 {
     static const char marks[] = "*+o#x%@&";
-    const struct line *line = &chart->lines[at];
+    const struct chart_line *line = &chart->lines[at];
     int dots = grid->columns * DOT_COLUMNS, height = grid->rows * DOT_ROWS - 1, last = -1;
     double step = tick_step(chart, dots);
     for (int x = 0; x < dots && !line->text; x++) {
@@ -500,7 +500,7 @@ static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int 
 
 /* Writes what follows the instance's name: "#1" and so on if instances before it have the same
  * name; " (ended)" if the instance does not exist any more and so has no path; else "". */
-static void number_text(const struct line *line, char ret[TEXT_SIZE])
+static void number_text(const struct chart_line *line, char ret[TEXT_SIZE])
 {
     const struct table *table = line->table;
     unsigned before = 0;
@@ -515,7 +515,7 @@ static void number_text(const struct line *line, char ret[TEXT_SIZE])
 
 /* Writes the path of a line, with the line's instance in place of a pattern. Returns false if the
  * instance has ended. */
-static bool line_path(const struct chart *chart, const struct line *line, char *ret,
+static bool line_path(const struct chart *chart, const struct chart_line *line, char *ret,
                       size_t capacity)
 {
     char number[TEXT_SIZE];
@@ -576,7 +576,7 @@ static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int l
 {
     int name = canvas->columns / 3;
     for (size_t i = 0; i < chart->count && row < last; i++, row++) {
-        const struct line *line = &chart->lines[i];
+        const struct chart_line *line = &chart->lines[i];
         double scaled = line->span.last * pow(10, line->scale);
         char text[512];
         line_path(chart, line, text, sizeof text);
@@ -611,7 +611,7 @@ static void draw_title(const struct chart *chart, struct canvas *canvas, int row
 static void draw_legend_line(struct chart *chart, struct canvas *canvas, int row, int name,
                              size_t at)
 {
-    const struct line *line = &chart->lines[at];
+    const struct chart_line *line = &chart->lines[at];
     char text[512], unit[TEXT_SIZE];
     line_path(chart, line, text, sizeof text);
     canvas_put(canvas, row, 0, line_style(chart, at),
@@ -735,7 +735,7 @@ size_t chart_lines(struct chart *chart)
 void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity)
 {
     char path[512], value[TEXT_SIZE];
-    const struct line *line = &chart->lines[at];
+    const struct chart_line *line = &chart->lines[at];
     line_path(chart, line, path, sizeof path);
     text_number(line->span.last, value);
     snprintf(ret, capacity, "%s: %s", path, line->text ? line->text : value);
@@ -753,7 +753,7 @@ static void show_hidden(struct chart *chart, struct window *window)
  * it was not hidden. */
 static bool hide_selected(struct chart *chart, struct window *window)
 {
-    const struct line *line = &chart->lines[chart->cursor.at];
+    const struct chart_line *line = &chart->lines[chart->cursor.at];
     char path[512];
     if (chart->cursor.at >= chart->count)
         return false;
@@ -792,7 +792,7 @@ static void show_highest(struct chart *chart, struct window *window)
     }
     if (!at)
         return;
-    const struct line *line = &chart->lines[chart->cursor.at];
+    const struct chart_line *line = &chart->lines[chart->cursor.at];
     if (line->table->source != chart->source)
         at = model_tick(chart->model, chart->source,
                         model_time(chart->model, line->table->source, at));
@@ -880,7 +880,7 @@ static void sort_next(struct chart *chart, int step)
 static bool legend_key(struct chart *chart, int key)
 {
     bool moved = cursor_key(&chart->cursor, key);
-    const struct line *line = &chart->lines[chart->cursor.at];
+    const struct chart_line *line = &chart->lines[chart->cursor.at];
     if (moved && chart->cursor.at < chart->count)
         chart->selected = (struct hidden){line->table->id, line->history->identity};
     else if (key == '<' || key == '>' || key == KEY_F(6))

@@ -27,7 +27,7 @@ enum {
     CELL_SIZE = 512
 };
 
-struct line {
+struct object_line {
     const char *name;
     uint64_t identity;
     /* the line's row in the table; without instances, the position of the counter */
@@ -50,7 +50,7 @@ struct object {
     /* width of each counter's column, which never becomes smaller */
     int *widths;
     /* lines of the newest sample in the order in which they are shown */
-    struct line *lines;
+    struct object_line *lines;
     size_t count, capacity; /* of lines */
     size_t headings;        /* lines that are no instances */
     size_t hidden;          /* instances that are folded away */
@@ -139,7 +139,7 @@ const struct field *object_filter(const struct object *object)
 
 /* ---- cells ---- */
 
-static double number_of(const struct object *object, const struct line *line, size_t counter)
+static double number_of(const struct object *object, const struct object_line *line, size_t counter)
 {
     const struct table *table = object->numbers;
     size_t row = object->of->single ? 0 : line->at;
@@ -149,7 +149,7 @@ static double number_of(const struct object *object, const struct line *line, si
     return table_cell(table, row, object->places[counter])->number;
 }
 
-static void cell_text(const struct object *object, const struct line *line, size_t counter,
+static void cell_text(const struct object *object, const struct object_line *line, size_t counter,
                       char *ret)
 {
     const struct catalogue_counter *of = &object->of->counters[counter];
@@ -165,23 +165,23 @@ static void cell_text(const struct object *object, const struct line *line, size
 
 /* ---- lines ---- */
 
-static struct line *add_line(struct object *object)
+static struct object_line *add_line(struct object *object)
 {
     if (object->count == object->capacity) {
         size_t capacity = 2 * object->capacity + 64;
-        struct line *lines = realloc(object->lines, capacity * sizeof *lines);
+        struct object_line *lines = realloc(object->lines, capacity * sizeof *lines);
         if (!lines)
             return NULL;
         object->lines = lines;
         object->capacity = capacity;
     }
-    struct line *line = &object->lines[object->count++];
-    *line = (struct line){0};
+    struct object_line *line = &object->lines[object->count++];
+    *line = (struct object_line){0};
     return line;
 }
 
 /* True if every word of the filter is in the line's name or in one of its texts. */
-static bool matches(const struct object *object, const struct line *line)
+static bool matches(const struct object *object, const struct object_line *line)
 {
     char copy[sizeof object->filter.text], *rest;
     const struct table *texts = object->of->single ? NULL : object->strings;
@@ -197,7 +197,7 @@ static bool matches(const struct object *object, const struct line *line)
 }
 
 /* True for a total, whose name begins with _Total by Perflib's convention. */
-static bool is_total(const struct line *line)
+static bool is_total(const struct object_line *line)
 {
     return !strncmp(line->name, "_Total", strlen("_Total"));
 }
@@ -205,7 +205,7 @@ static bool is_total(const struct line *line)
 static int compare_lines(const void *left, const void *right, void *context)
 {
     const struct object *object = context;
-    const struct line *l = left, *r = right;
+    const struct object_line *l = left, *r = right;
     int order = is_total(r) - is_total(l);
     if (order || object->of->single || object->column == BY_ORDER)
         return order ? order
@@ -229,7 +229,7 @@ static int compare_lines(const void *left, const void *right, void *context)
 
 static int compare_names(const void *left, const void *right)
 {
-    const struct line *l = left, *r = right;
+    const struct object_line *l = left, *r = right;
     int order = strcmp(l->name, r->name);
     return order ? order : (l->at > r->at) - (l->at < r->at);
 }
@@ -237,7 +237,7 @@ static int compare_names(const void *left, const void *right)
 /* Numbers the lines with equal names, and drops lines that do not match the filter. */
 static void choose_lines(struct object *object)
 {
-    struct line *lines = object->lines;
+    struct object_line *lines = object->lines;
     size_t kept = 0;
     if (object->count)
         qsort(lines, object->count, sizeof *lines, compare_names);
@@ -252,7 +252,7 @@ static void choose_lines(struct object *object)
 
 /* Writes the line's name as in paths, such as "name#2"; for a heading, a pattern of its
  * children. */
-static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
+static void name_text(const struct object_line *line, char ret[PDH_MAX_INSTANCE_NAME])
 {
     if (line->place.heading)
         snprintf(ret, PDH_MAX_INSTANCE_NAME, "%.*s/*", (int)parent_length(line->name), line->name);
@@ -261,7 +261,7 @@ static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
 }
 
 /* Writes the line's name as it is shown, in the tree without its parent's name. */
-static void shown_text(const struct line *line, bool utf8, char ret[PDH_MAX_INSTANCE_NAME])
+static void shown_text(const struct object_line *line, bool utf8, char ret[PDH_MAX_INSTANCE_NAME])
 {
     char name[PDH_MAX_INSTANCE_NAME], prefix[2 * NAME_MOST], more[16] = "";
     name_text(line, name);
@@ -295,7 +295,7 @@ static bool tree_names(const struct object *object, struct text_list *ret)
     char text[PDH_MAX_INSTANCE_NAME];
     bool numbers = own != NOWHERE && parent != NOWHERE;
     for (size_t i = 0; i < object->count; i++) {
-        const struct line *line = &object->lines[i];
+        const struct object_line *line = &object->lines[i];
         if (numbers && !is_total(line))
             snprintf(text, sizeof text, "%.0f/%.0f", number_of(object, line, parent),
                      number_of(object, line, own));
@@ -307,7 +307,7 @@ static bool tree_names(const struct object *object, struct text_list *ret)
 static uint64_t identity_of(const void *context, const struct place *place)
 {
     const struct object *object = context;
-    const struct line *line = &object->lines[place->at];
+    const struct object_line *line = &object->lines[place->at];
     return place->heading ? branches_identity(line->name, true) : line->identity;
 }
 
@@ -323,7 +323,7 @@ static void tree_lines(struct object *object)
                                                                    names.count, !numbers, &places);
     if (!*object->filter.text)
         count = branches_fold(places, count, &object->folded, identity_of, object);
-    struct line *lines = count ? calloc(count, sizeof *lines) : NULL;
+    struct object_line *lines = count ? calloc(count, sizeof *lines) : NULL;
     for (size_t i = 0; lines && i < count; i++) {
         lines[i] = object->lines[places[i].at];
         lines[i].place = places[i];
@@ -353,7 +353,7 @@ static void make_lines(struct object *object)
     size_t at = 0, all = single ? object->of->counter_count : rows ? rows->row_count : 0;
     object->count = object->headings = object->hidden = 0;
     for (size_t i = 0; i < all; i++) {
-        struct line *line = add_line(object);
+        struct object_line *line = add_line(object);
         if (!line)
             return;
         line->name = single ? object->of->counters[i].name : rows->rows[i].name;
@@ -472,7 +472,7 @@ static int draw_titles(struct object *object, struct canvas *canvas, int row, in
 }
 
 static void draw_cells(const struct object *object, struct canvas *canvas, int row, int name,
-                       const struct line *line)
+                       const struct object_line *line)
 {
     char text[PDH_MAX_INSTANCE_NAME + CELL_SIZE];
     enum style style = is_total(line) ? STYLE_STRONG : STYLE_PLAIN;
@@ -497,7 +497,7 @@ static const char *type_name(const struct catalogue_counter *counter)
 
 /* Draws a counter with its value and, if there is space, its type. */
 static void draw_counter(const struct object *object, struct canvas *canvas, int row,
-                         const struct line *line)
+                         const struct object_line *line)
 {
     enum { VALUE = 18 };
     char text[CELL_SIZE];
@@ -685,7 +685,7 @@ static void fold(struct object *object, bool open)
     size_t at = object->cursor.at;
     if (at >= object->count)
         return;
-    const struct line *line = &object->lines[at];
+    const struct object_line *line = &object->lines[at];
     bool parent = at + 1 < object->count && line[1].place.depth > line->place.depth;
     if (open ? line->place.hidden > 0 : parent)
         identities_toggle(&object->folded, line->identity);
