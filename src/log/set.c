@@ -533,7 +533,8 @@ PDH_STATUS captures_open_file(struct log *log, size_t number)
         file->ended = 0;
     }
     if (status) {
-        losses_add(&log->losses, LOSS_FILE, 1, "%s", strrchr(path, '/') + 1);
+        losses_add(&log->losses, LOSS_FILE, 1, "%s",
+                   strrchr(file->problem.len ? file->problem.data : path, '/') + 1);
         close_file(log, number);
     }
     return status;
