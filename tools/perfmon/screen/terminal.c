@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal, by ncursesw. Signals end perfmon through its own handler, which only records them:
- * ncurses' handler writes to the terminal, and hangs if the terminal accepts no output. For the
- * same reason no frame is sent while output of an earlier one waits in the terminal's queue.
+ * The terminal, by ncursesw. ncurses waits until the terminal accepts all output, so that no key
+ * would be read while Ctrl+S holds a frame. Therefore it draws into a file in memory, from which
+ * each frame is sent as far as the terminal accepts it; the next frame is drawn when the whole of
+ * it was accepted. For the same reason signals only note that perfmon shall end or stop: ncurses'
+ * own handlers write to the terminal.
  */
 #include "keys.h"
 #include "screen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
 extern char *tigetstr(const char *name); /* declared here, because term.h has a macro "lines" */
 enum { ESCAPE_MILLISECONDS = 25 };
-static volatile sig_atomic_t ending;
+static volatile sig_atomic_t ending, stopping;
 static attr_t attributes[STYLES];
 static short pairs[STYLES];
 static bool coloured;
 static struct termios before;
 static SCREEN *screen;
+/* drawing: where ncurses writes, the terminal or the frame; frame: the file in memory, -1: none;
+ * output: the terminal, without waiting */
+static FILE *drawing;
+static int frame = -1, output = STDOUT_FILENO;
+static off_t sent; /* bytes of the frame that the terminal has accepted */
 static MEVENT mouse;
 /* what ncurses was given last; no cells: it must be given all cells */
 static struct canvas given;
@@ -40,11 +49,16 @@ static void release_output(void)
     tcflush(STDOUT_FILENO, TCOFLUSH);
 }
 
-/* Also releases the output: ncurses may wait in the middle of a frame, even after the signal. */
+/* Also releases the output: ncurses may wait while it begins or ends, even after the signal. */
 static void note_signal(int number)
 {
     ending = number;
     release_output();
+}
+
+static void note_stop(int number)
+{
+    stopping = number;
 }
 
 int terminal_signal(void)
@@ -64,6 +78,14 @@ static void handle_signals(void (*handler)(int))
     struct sigaction action = {.sa_handler = handler};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, NULL);
+}
+
+/* A shell without jobs ignores the signal, and could not continue perfmon. */
+static void handle_stop(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler}, old;
+    if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(SIGTSTP, &action, NULL);
 }
 
 /* Colours alone need not distinguish the lines of a chart: each has a mark, too. */
@@ -138,10 +160,28 @@ static void define_others(void)
             define_key(others[i].sequence, others[i].key);
 }
 
+/* Opens the terminal a second time, because O_NONBLOCK on standard output would be set for the
+ * shell, too. Where that is not allowed, standard output is written to, and may have to wait. */
+static void begin_output(void)
+{
+    int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    output = own >= 0 ? own : STDOUT_FILENO;
+    frame = memfd_create("frame", MFD_CLOEXEC);
+    drawing = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
+}
+
+/* From now on ncurses writes to this descriptor: the frame or the terminal. */
+static void draw_to(int descriptor)
+{
+    if (frame >= 0)
+        dup3(descriptor, fileno(drawing), O_CLOEXEC);
+}
+
 bool terminal_begin(bool colours)
 {
     tcgetattr(STDIN_FILENO, &before);
-    screen = newterm(NULL, stdout, stdin);
+    begin_output();
+    screen = drawing ? newterm(NULL, drawing, stdin) : NULL;
     if (screen && !can_move()) {
         endwin();
         delscreen(screen);
@@ -173,6 +213,24 @@ bool terminal_begin(bool colours)
     set_escdelay(ESCAPE_MILLISECONDS);
     nodelay(stdscr, TRUE);
     intrflush(stdscr, FALSE);
+    handle_stop(note_stop);
+    draw_to(frame);
+    return true;
+}
+
+/* Sends as much of the frame as the terminal accepts. True: all of it was sent. */
+static bool send_frame(void)
+{
+    char piece[4096];
+    ssize_t size;
+    while ((size = pread(frame, piece, sizeof piece, sent)) > 0) {
+        ssize_t accepted = write(output, piece, (size_t)size);
+        if (accepted < 0 && (errno == EAGAIN || errno == EINTR))
+            return false;
+        sent += accepted < 0 ? size : accepted; /* after other errors the terminal is gone */
+    }
+    if (sent && ftruncate(frame, 0) == 0)
+        sent = lseek(frame, 0, SEEK_SET);
     return true;
 }
 
@@ -186,15 +244,39 @@ static bool output_ready(void)
     return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT);
 }
 
-void terminal_end(void)
+/* Gives the terminal back as it was, without the rest of the frame. */
+static void leave(void)
 {
-    if (!output_ready())
+    if (!send_frame() || !output_ready())
         release_output();
+    sent = lseek(frame, 0, SEEK_END);
+    send_frame();
+    draw_to(STDOUT_FILENO);
     endwin();
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+void terminal_end(void)
+{
+    leave();
     delscreen(screen);
+    fclose(drawing);
     canvas_done(&given);
     handle_signals(SIG_DFL); /* nothing is left to restore */
+    handle_stop(SIG_DFL);
+}
+
+/* Stops perfmon, after Ctrl+Z, until it is continued. */
+static void stop(void)
+{
+    stopping = 0;
+    leave();
+    handle_stop(SIG_DFL);
+    raise(SIGTSTP);
+    handle_stop(note_stop);
+    reset_prog_mode();
+    draw_to(frame);
+    clearok(curscr, TRUE);
 }
 
 /* Gets the size of the screen. The terminal's size is asked for each time, because ncurses may miss
@@ -235,11 +317,11 @@ void terminal_copy(const char *text)
 {
     char sequence[4096] = "\033]52;c;";
     size_t used = strlen(sequence);
-    if ((strlen(text) + 2) / 3 * 4 + used + 1 > sizeof sequence || !output_ready())
+    if ((strlen(text) + 2) / 3 * 4 + used + 1 > sizeof sequence)
         return;
     used += write_base64(text, sequence + used);
     sequence[used++] = '\a';
-    if (write(STDOUT_FILENO, sequence, used) < 0)
+    if (write(fileno(drawing), sequence, used) < 0)
         return; /* ignored, because the command is in the bottom line, too */
 }
 
@@ -250,7 +332,7 @@ static bool same_cell(const struct canvas_cell *one, const struct canvas_cell *o
 
 void terminal_show(const struct canvas *canvas)
 {
-    if (!output_ready())
+    if (!send_frame() || !output_ready())
         return;
     bool all = !given.cells || given.rows != canvas->rows || given.columns != canvas->columns;
     for (int r = 0; r < canvas->rows; r++)
@@ -269,6 +351,7 @@ void terminal_show(const struct canvas *canvas)
                (size_t)(canvas->rows * canvas->columns) * sizeof *given.cells);
     else
         canvas_done(&given);
+    send_frame();
 }
 
 void terminal_click(int *ret_row, int *ret_column)
@@ -287,15 +370,20 @@ static int mouse_key(void)
                                             : TERMINAL_CLICK;
 }
 
-/* Waits for a key, for input of `descriptor`, or until the time is over. False: the input of the
- * terminal has ended. */
+/* Waits for a key, for input of `descriptor`, or until the time is over; meanwhile sends the rest
+ * of the frame. False: the input of the terminal has ended. */
 static bool wait_for_input(int descriptor, int milliseconds, int *ret_kind, wint_t *ret_key)
 {
     struct pollfd inputs[] = {
-        {STDIN_FILENO, POLLIN, 0},
-        {descriptor,   POLLIN, 0}
+        {STDIN_FILENO, POLLIN,  0},
+        {descriptor,   POLLIN,  0},
+        {output,       POLLOUT, 0}
     };
-    int bytes = 0, count = poll(inputs, 2, milliseconds);
+    int bytes = 0, count;
+    do {
+        inputs[2].fd = send_frame() ? -1 : output;
+        count = poll(inputs, 3, milliseconds);
+    } while (count == 1 && inputs[2].revents);
     if ((count < 0 && errno != EINTR) || ending || (inputs[0].revents & (POLLHUP | POLLERR)))
         return false;
     *ret_kind = get_wch(ret_key);
@@ -307,6 +395,8 @@ static bool wait_for_input(int descriptor, int milliseconds, int *ret_kind, wint
 int terminal_key(int descriptor, int milliseconds)
 {
     wint_t key;
+    if (stopping)
+        stop();
     int kind = get_wch(&key);
     if (kind == ERR && !ending && !wait_for_input(descriptor, milliseconds, &kind, &key))
         ending = ending ? ending : SIGHUP; /* the terminal is gone; SIGHUP may come later */
