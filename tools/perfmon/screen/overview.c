@@ -11,7 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum table_id { CPU, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM, HEAT, BATTERY, TABLES };
+enum table_id {
+    CPU,
+    CPU_ALONE,
+    MEMORY,
+    USAGE,
+    PRESSURE,
+    DISK,
+    SPACE,
+    NETWORK,
+    SYSTEM,
+    HEAT,
+    BATTERY,
+    TABLES
+};
 enum { CPU_BUSY, CPU_USER, CPU_SYSTEM, CPU_WAIT, CPU_STOLEN, CPU_FREQUENCY };
 enum { MEMORY_AVAILABLE, MEMORY_CACHE, MEMORY_COMMITTED };
 enum { USAGE_MEMORY, USAGE_SWAP, USAGE_SWAP_FREE };
@@ -22,12 +35,15 @@ enum { SYSTEM_UP, SYSTEM_PROCESSES, SYSTEM_THREADS, SYSTEM_LOAD };
 enum { MOST_COLUMNS = 6, MEBI = 1024 * 1024 };
 
 /* clang-format off */
+#define CPU_COUNTERS \
+    {"% Processor Time", "% User Time", "% Privileged Time", "% IO Wait Time", "% Steal Time", \
+     "Processor Frequency"}
 static const struct {
     const char *prefix, *counters[MOST_COLUMNS + 1];
 } definitions[TABLES] = {
-    [CPU] = {"\\Processor Information(*)\\",
-             {"% Processor Time", "% User Time", "% Privileged Time", "% IO Wait Time", "% Steal Time",
-              "Processor Frequency"}},
+    [CPU] = {"\\Processor Information(*)\\", CPU_COUNTERS},
+    /* for captures, which often have only this object */
+    [CPU_ALONE] = {"\\Processor(*)\\", CPU_COUNTERS},
     [MEMORY] = {"\\Memory\\", {"Available Bytes", "Cache Bytes", "Committed Bytes"}},
     [USAGE] = {"\\Memory Usage\\", {"% Used Memory", "% Used Swap Space", "Available MBytes Swap"}},
     [PRESSURE] = {"\\Pressure(*)\\", {"% Some Time", "% Full Time"}},
@@ -64,7 +80,11 @@ struct overview *overview_new(struct model *model, size_t source)
         return NULL;
     overview->model = model;
     overview->source = source;
+    struct model_source of;
+    model_source(model, source, &of);
     for (size_t t = 0; t < TABLES; t++) {
+        if (t == CPU_ALONE && !of.capture)
+            continue;
         char texts[MOST_COLUMNS][96];
         const char *paths[MOST_COLUMNS];
         size_t count = 0;
@@ -73,7 +93,7 @@ struct overview *overview_new(struct model *model, size_t source)
                      definitions[t].counters[count]);
             paths[count] = texts[count];
         }
-        overview->tables[t] = model_add_table(model, source, paths, count, t == CPU);
+        overview->tables[t] = model_add_table(model, source, paths, count, t <= CPU_ALONE);
     }
     return overview;
 }
@@ -84,6 +104,8 @@ static const struct table *table_of(const struct overview *overview, enum table_
 {
     static const struct table nothing;
     const struct table *table = model_table(overview->model, overview->tables[id]);
+    if (id == CPU && overview->tables[CPU_ALONE] && table && !table->row_count)
+        table = model_table(overview->model, overview->tables[CPU_ALONE]);
     return table ? table : &nothing;
 }
 
@@ -113,7 +135,7 @@ static double value_of(const struct overview *overview, enum table_id id, const 
  * "_Total" or "0,_Total". */
 static bool single(const char *name)
 {
-    return !strstr(name, "_Total");
+    return !strcasestr(name, "_Total");
 }
 
 bool overview_ready(const struct overview *overview)
@@ -199,6 +221,9 @@ void overview_verdict(const struct overview *overview, char *ret, size_t capacit
         snprintf(ret, capacity, local("memory: %.0f %% is used"), memory);
     else if (swap >= 95)
         snprintf(ret, capacity, local("swap: %.0f %% is used"), swap);
+    else if (source.capture &&
+             (isnan(memory) || isnan(value_of(overview, DISK, "_Total", DISK_IDLE))))
+        snprintf(ret, capacity, "%s", local("nothing in those counters that the capture has"));
     else
         snprintf(ret, capacity, "%s", local("nothing"));
 }
@@ -318,6 +343,8 @@ static void draw_processor(struct area *area, const struct table *table, size_t 
     if (!area_next(area, &row))
         return;
     canvas_text(area->canvas, row, area->column, LABEL - 1, STYLE_PLAIN, label);
+    if (isnan(value(table, r, CPU_USER)) && isnan(value(table, r, CPU_SYSTEM)))
+        canvas_bar(area->canvas, row, left, width, 0, busy / 100, style_of_percent(busy));
     for (size_t part = 0; part < SHARES; part++) {
         double share = value(table, r, CPU_USER + part);
         share = isnan(share) ? 0 : share / 100;
@@ -387,6 +414,9 @@ static void draw_share(struct area *area, const char *label, double percent, con
 static void draw_memory(struct area *area, const struct overview *overview)
 {
     char bytes[TEXT_SIZE], detail[2 * TEXT_SIZE];
+    /* a capture may be without these counters; before the first sample the place is kept */
+    if (isnan(value_of(overview, USAGE, NULL, USAGE_MEMORY)) && table_of(overview, CPU)->row_count)
+        return;
     draw_head(area, "Memory", "used, available");
     text_bytes(value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE), bytes);
     snprintf(detail, sizeof detail, local("%s available"), bytes);
