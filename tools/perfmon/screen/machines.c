@@ -31,8 +31,9 @@ bool machine_begin(struct machine *machine, struct model *model, const char *nam
     if (!views)
         return true;
     machine->overview = overview_new(model, machine->source);
-    machine->processes = processes_new(model, machine->source);
-    return machine->overview && machine->processes;
+    if (machine->overview)
+        machine->processes = processes_new(model, machine->source, machine->overview);
+    return machine->processes != NULL;
 }
 
 void machine_forget(struct machine *machine)

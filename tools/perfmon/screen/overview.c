@@ -138,6 +138,12 @@ static bool single(const char *name)
     return !strcasestr(name, "_Total");
 }
 
+void overview_disk_bytes(const struct overview *overview, double *ret_read, double *ret_written)
+{
+    *ret_read = value_of(overview, DISK, "_Total", DISK_READ);
+    *ret_written = value_of(overview, DISK, "_Total", DISK_WRITE);
+}
+
 bool overview_ready(const struct overview *overview)
 {
     return !isnan(value_of(overview, CPU, "_Total", CPU_BUSY));

@@ -60,7 +60,7 @@ static int text_width_of(size_t text, int all)
     return text == USER && all < NARROW ? USER_NARROW : texts[text].width;
 }
 
-struct processes *processes_new(struct model *model, size_t source)
+struct processes *processes_new(struct model *model, size_t source, const struct overview *overview)
 {
     struct processes *processes = calloc(1, sizeof *processes);
     struct model_source of;
@@ -69,6 +69,7 @@ struct processes *processes_new(struct model *model, size_t source)
         return NULL;
     }
     model_source(model, source, &of);
+    processes->overview = overview;
     processes->here = !of.capture && !*of.name;
     processes->kernel = true;
     processes->sort = CPU;
@@ -166,9 +167,21 @@ static void find_selected(struct processes *processes)
             processes->cursor.at = i;
 }
 
+/* Adds up what the processes read and write, before lines are dropped or grouped. */
+static void sum_bytes(struct processes *processes)
+{
+    processes->disk_bytes[0] = processes->disk_bytes[1] = 0;
+    for (size_t i = 0; i < processes->list.line_count; i++)
+        for (size_t k = 0; k < 2; k++) {
+            double bytes = processes->list.lines[i].values[READ + k];
+            processes->disk_bytes[k] += isnan(bytes) ? 0 : bytes;
+        }
+}
+
 static void make_lines(struct processes *processes)
 {
     process_list_read(&processes->list);
+    sum_bytes(processes);
     if (!processes->list.line_count)
         return;
     choose_lines(processes);
@@ -343,6 +356,36 @@ static void draw_none(const struct processes *processes, struct canvas *canvas, 
                     local("the capture has no counters of Process V2; 4 lists what it has"));
 }
 
+/* clang-format off */
+/* for bytes read and written, each with other users' processes and without */
+static const char *const rests[2][2] = {
+    {"disks read %s/s, these processes %s/s; the rest: ended processes, or other users'",
+     "disks read %s/s, these processes %s/s; the rest: ended processes"},
+    {"disks write %s/s, these processes %s/s; the rest: ended processes, other users', or bytes kept in memory before",
+     "disks write %s/s, these processes %s/s; the rest: ended processes, or bytes kept in memory before"},
+};
+/* clang-format on */
+
+/* In the list that is sorted by bytes read or written: reports if the disks read or write much more
+ * than all processes. A third: disks that mirror each other write everything twice. Returns the row
+ * after the text. */
+static int draw_rest(const struct processes *processes, struct canvas *canvas, int row, int last)
+{
+    enum { LEAST = 1024 * 1024, MOST_LINES = 3 };
+    size_t kind = processes->sort == WRITTEN; /* Process IO is read if other users' are not known */
+    char text[512], all[TEXT_SIZE], known[TEXT_SIZE];
+    double disks[2];
+    overview_disk_bytes(processes->overview, &disks[0], &disks[1]);
+    bool much = disks[kind] >= LEAST && processes->disk_bytes[kind] < disks[kind] / 3;
+    if ((processes->sort != READ && processes->sort != WRITTEN) || !much)
+        return row;
+    text_bytes(disks[kind], all);
+    text_bytes(processes->disk_bytes[kind], known);
+    snprintf(text, sizeof text, local(rests[kind][!processes->list.io]), all, known);
+    return row + canvas_wrap(canvas, row, 0, canvas->columns,
+                             last - row < MOST_LINES ? last - row : MOST_LINES, STYLE_WEAK, text);
+}
+
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active)
 {
@@ -353,6 +396,8 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     struct layout layout = make_layout(processes, canvas->columns);
     for (size_t c = 0; c < LINE_VALUES; c++)
         processes->shown[c] = layout.number[c] != 0;
+    if (active)
+        row = draw_rest(processes, canvas, row, last - 2);
     draw_head(processes, canvas, row++, &layout);
     if (active && !processes->list.line_count)
         draw_none(processes, canvas, row);

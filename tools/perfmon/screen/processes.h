@@ -55,6 +55,8 @@ struct filter {
 struct details;
 struct processes {
     struct process_list list; /* its lines are in the order in which they are shown */
+    const struct overview *overview;
+    double disk_bytes[2]; /* read and written per second by all processes, as far as known */
     enum line_value sort;
     enum grouping grouping;
     bool ascending, kernel;

@@ -269,10 +269,14 @@ extern const char overview_rule[];
 PDH_STATUS overview_problem(const struct overview *overview);
 /* Gets the used shares of processors and memory in percent; NaN: unknown. */
 void overview_shares(const struct overview *overview, double *ret_processors, double *ret_memory);
+/* Gets the bytes that all disks read and write per second; NaN: unknown. */
+void overview_disk_bytes(const struct overview *overview, double *ret_read, double *ret_written);
 /* Writes those facts that are known, such as "up 3:05, load 0.50, 250 processes, 2.9 GHz, 45 C". */
 void overview_facts(const struct overview *overview, char *ret, size_t capacity);
 
-struct processes *processes_new(struct model *model, size_t source);
+/* `overview`: of the same source. */
+struct processes *processes_new(struct model *model, size_t source,
+                                const struct overview *overview);
 void processes_free(struct processes *processes);
 /* Gets and sets those settings that the list of processes has. */
 void processes_settings(const struct processes *processes, struct settings *ret);
