@@ -36,6 +36,7 @@ struct catalogue {
     /* `listed`: objects in the list while it is made, which the thread alone uses */
     size_t count, ready, listed;
     bool threaded, stop, ended;
+    bool abandoned;        /* catalogue_free did not wait any longer: the thread frees it */
     struct watch *watches; /* one for each object */
     LONGLONG time;         /* `files` is a set, shown at this local time; 0: it is no set */
     char *paths;           /* paths of the set's counters */
@@ -330,6 +331,26 @@ static void add_silent(void *self, DWORD number)
         add_object(self, name);
 }
 
+static void release(struct catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->count; i++) {
+        struct catalogue_object *object = &catalogue->objects[i];
+        free(object->name);
+        items_free(object);
+        if (catalogue->watches)
+            items_free(&catalogue->watches[i].news);
+    }
+    free(catalogue->watches);
+    free(catalogue->objects);
+    names_done(&catalogue->names);
+    pthread_cond_destroy(&catalogue->changed);
+    pthread_mutex_destroy(&catalogue->mutex);
+    free(catalogue->machine);
+    free(catalogue->files);
+    free(catalogue->paths);
+    free(catalogue);
+}
+
 static void *catalogue_run(void *argument)
 {
     struct catalogue *catalogue = argument;
@@ -354,27 +375,12 @@ static void *catalogue_run(void *argument)
         publish(catalogue, count, i + 1, &stop);
     }
     watch_instances(catalogue);
+    pthread_mutex_lock(&catalogue->mutex);
+    bool abandoned = catalogue->abandoned;
+    pthread_mutex_unlock(&catalogue->mutex);
+    if (abandoned)
+        release(catalogue);
     return NULL;
-}
-
-static void release(struct catalogue *catalogue)
-{
-    for (size_t i = 0; i < catalogue->count; i++) {
-        struct catalogue_object *object = &catalogue->objects[i];
-        free(object->name);
-        items_free(object);
-        if (catalogue->watches)
-            items_free(&catalogue->watches[i].news);
-    }
-    free(catalogue->watches);
-    free(catalogue->objects);
-    names_done(&catalogue->names);
-    pthread_cond_destroy(&catalogue->changed);
-    pthread_mutex_destroy(&catalogue->mutex);
-    free(catalogue->machine);
-    free(catalogue->files);
-    free(catalogue->paths);
-    free(catalogue);
 }
 
 static struct catalogue *catalogue_make(const char *machine, const char *files)
@@ -454,6 +460,7 @@ void catalogue_free(struct catalogue *catalogue)
     while (catalogue->threaded && !catalogue->ended && failed != ETIMEDOUT)
         failed = pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
     bool running = catalogue->threaded && !catalogue->ended;
+    catalogue->abandoned = running;
     pthread_mutex_unlock(&catalogue->mutex);
     if (running) {
         pthread_detach(catalogue->thread);
