@@ -195,7 +195,9 @@ static const char *read_lines(struct vocabulary *vocabulary, FILE *file, unsigne
         size = 0;
     }
     free(line);
-    return wrong;
+    if (!wrong && ferror(file))
+        return strerror(errno);
+    return !wrong && !vocabulary->count ? "the file has no names" : wrong;
 }
 
 struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_WHY])
