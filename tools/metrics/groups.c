@@ -351,7 +351,8 @@ bool groups_end(struct groups *groups, bool whole, size_t *ret_series)
         count_processes(groups, now, &count);
         end_groups(table);
         free(table->processes);
-        table->processes = now;
+        struct group_process *fitting = realloc(now, (count + 1) * sizeof *now);
+        table->processes = fitting ? fitting : now;
         table->process_count = count;
         write_state(groups);
     } else {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -290,6 +291,16 @@ static bool lacks_buffer(const struct push_options *push)
     return push->url && !push->buffer;
 }
 
+/* Lets the C library give back to the system what an answer about a thousand processes needs for a
+ * moment. Otherwise it keeps it. */
+static void return_large_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_TOP_PAD, 0);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -307,6 +318,7 @@ int main(int argc, char **argv)
     if (argc == 6 && !strcmp(argv[1], READER_OPTION))
         reader_main(argv + 2);
     text_begin();
+    return_large_memory();
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
         int code = id == OPTION_SET ? options_set(&options, &settings) : 0;

@@ -105,7 +105,9 @@ bool snapshot_begin(struct view_snapshot *snapshot)
 
 LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query)
 {
-    size_t capacity = snapshot->capacity ? snapshot->capacity : FIRST_SIZE;
+    size_t capacity = snapshot->capacity ? snapshot->capacity
+                      : snapshot->enough ? snapshot->enough
+                                         : FIRST_SIZE;
     size_t most = snapshot->most ? snapshot->most : LAST_SIZE;
     for (int busy = 0; capacity <= most;) {
         if (!snapshot_reserve(snapshot, capacity))
@@ -193,4 +195,11 @@ void snapshot_done(struct view_snapshot *snapshot)
 {
     free(snapshot->data);
     *snapshot = (struct view_snapshot){.most = snapshot->most};
+}
+
+void snapshot_rest(struct view_snapshot *snapshot)
+{
+    size_t enough = snapshot->capacity;
+    snapshot_done(snapshot);
+    snapshot->enough = enough;
 }

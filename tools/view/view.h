@@ -64,7 +64,8 @@ unsigned names_distance(const char *left, const char *right);
 struct view_snapshot {
     unsigned char *data;
     size_t size, capacity;
-    size_t most; /* a larger block is not read; 0: the usual limit */
+    size_t most;   /* a larger block is not read; 0: the usual limit */
+    size_t enough; /* the capacity before snapshot_rest, with which the next query begins */
     opl_block block;
     opl_block_fault fault; /* the first damage found so far */
     size_t fault_offset;
@@ -93,6 +94,8 @@ bool snapshot_next_counter(struct view_snapshot *snapshot, const opl_object_view
 bool snapshot_next_instance(struct view_snapshot *snapshot, const opl_object_view *object,
                             opl_instance_view *instance);
 void snapshot_done(struct view_snapshot *snapshot);
+/* Frees the bytes of a snapshot that will be queried again. */
+void snapshot_rest(struct view_snapshot *snapshot);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
