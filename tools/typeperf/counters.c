@@ -69,6 +69,8 @@ static int miss(struct counters *counters, const char *path, PDH_STATUS status)
     if (missing_is_capture(TOOL, path))
         return counters->exit_code = EXIT_FAILED;
     counters->exit_code = missing_complain(TOOL, path, status);
+    counters->may_come |=
+        (DWORD)status == PDH_CSTATUS_NO_OBJECT || (DWORD)status == PDH_CSTATUS_NO_INSTANCE;
     if ((DWORD)status == PDH_CSTATUS_NO_OBJECT)
         explain_missing(path);
     return counters->exit_code;
@@ -289,6 +291,10 @@ int counters_open(struct counters *counters, const struct typeperf *opts)
     if (counters->paths.count)
         return EXIT_GOOD;
     fprintf(stderr, "Error: No valid counters.\n");
+    if (counters->may_come && !opts->explain)
+        fprintf(stderr,
+                "typeperf: it does not wait for objects and instances that do not exist yet; a set "
+                "of logman does\n");
     return counters->exit_code ? counters->exit_code : EXIT_FAILED;
 }
 

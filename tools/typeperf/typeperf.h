@@ -30,6 +30,7 @@ struct counters {
     size_t missing;    /* requested counters that do not exist; each is reported on stderr */
     bool text_noted;   /* the note about a text counter was printed */
     int exit_code;     /* exit code for the last missing counter */
+    bool may_come;     /* an object or instance is missing, which may exist later */
     char machine[256]; /* the machine's name with its backslashes */
     struct machines machines;
 };
