@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory Usage (101500): shares of memory and swap for which Memory and Paging File have no
- * counters, with the names that other monitoring agents for Linux use.
+ * counters, with the names that other monitoring agents for Linux use, and the kernel's two caches,
+ * which are not divided as those of Memory.
  */
 #include "perflinux.h"
 
 static const opl_source meminfo = {.path = "proc/meminfo"};
 
 #define MBYTES PERF_COUNTER_LARGE_RAWCOUNT, -3, PERF_DETAIL_NOVICE
+#define BYTES PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED
 #define SHARE PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE
 #define OF(keys, ...) OPL_KEY(&meminfo, keys, __VA_ARGS__)
 
@@ -27,6 +29,10 @@ static const opl_counter counters[] = {
      .help = "Swap space that is in use, in units of 1,048,576 bytes."},
     {101514, 101515, SHARE, OF("SwapTotal - SwapFree", OPL_ONE), .base = OF("SwapTotal", OPL_ONE), .name = "% Used Swap Space",
      .help = "Share of swap space that is in use."},
+    {101516, 101517, BYTES, OF("Cached", OPL_TIMES(1024)), .name = "File Cache Bytes",
+     .help = "Memory that has contents of files, of shared memory and of file systems in memory."},
+    {101518, 101519, BYTES, OF("Buffers", OPL_TIMES(1024)), .name = "Buffer Cache Bytes",
+     .help = "Memory that has blocks of devices, such as structures of file systems."},
 };
 /* clang-format on */
 

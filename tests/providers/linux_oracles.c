@@ -597,6 +597,12 @@ static bool usage_is_that_of_sysinfo(void)
             memory / KIB &&
         answer_number(USAGE, NULL, 101502, false) ==
             answer_number(USAGE, NULL, 101504, false) / KIB;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t files = reading("/proc/vmstat", "nr_file_pages", 1) * page -
+                     reading("/proc/meminfo", "SwapCached:", 1) * KIB;
+    uint64_t buffers = (uint64_t)info.bufferram * info.mem_unit;
+    same &= answer_number(USAGE, NULL, 101518, false) == buffers &&
+            near(answer_number(USAGE, NULL, 101516, false), files - buffers, 16 * MEBI);
     return same && near(available, queried(MEMORY, NULL, 24), 16 * MEBI);
 }
 

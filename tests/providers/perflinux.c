@@ -333,6 +333,8 @@ static void memory_usage(void **state)
     VALUE(MEMORY, NULL, 101504, 5000000);
     BASE(MEMORY, NULL, 101504, 8000000);
     VALUE(MEMORY, NULL, 101506, 3000000);
+    VALUE(MEMORY, NULL, 101516, 40 * 1024);
+    VALUE(MEMORY, NULL, 101518, 30 * 1024);
     BASE(MEMORY, NULL, 101514, answer_number(MEMORY, NULL, 101510, true));
     assert_int_equal(answer_number(MEMORY, NULL, 101510, false) +
                          answer_number(MEMORY, NULL, 101514, false),
