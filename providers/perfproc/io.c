@@ -110,7 +110,7 @@ static const struct io_entry *entry_latest(opl_reading *reading)
     if (!store || store->at >= store->count)
         return NULL;
     const struct io_entry *entry = &store->entries[store->at];
-    return entry->seen && entry->seen == opl_reading_time(reading) ? entry : NULL;
+    return entry->seen == opl_reading_time(reading) ? entry : NULL;
 }
 
 /* ---- its counts ---- */
@@ -152,7 +152,7 @@ bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *
     struct io_entry *entry = entry_of(reading, look->process, look->creation);
     if (!entry)
         return false;
-    if (!entry->seen || entry->seen != opl_reading_time(reading))
+    if (entry->seen != opl_reading_time(reading))
         entry_update(entry, look, entry->children != look->children);
     entry->seen = opl_reading_time(reading);
     *ret = entry->shown;
@@ -203,7 +203,7 @@ static bool io_of(opl_reading *reading, struct perfproc_io *ret)
     struct io_entry *entry = entry_of(reading, (uint32_t)process, creation);
     if (!entry)
         return false;
-    if (!entry->seen || entry->seen != opl_reading_time(reading)) {
+    if (entry->seen != opl_reading_time(reading)) {
         bool mixed = entry->children != look.children;
         bool moved = memcmp(&entry->all, &look.all, sizeof look.all) != 0;
         if (entry->seen && !mixed && moved)

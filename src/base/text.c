@@ -310,7 +310,7 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
         ;
     while (l < l_end && r < r_end) {
         uint32_t a = *l, b = *r;
-        if (a < 0x80 && b < 0x80) {
+        if ((a | b) < 0x80) {
             l++, r++;
         } else {
             decode(&l, l_end, &a);

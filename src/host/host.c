@@ -224,6 +224,17 @@ static LSTATUS join(struct taken_answer *taken, struct piece *piece)
     return status;
 }
 
+/* Adds what the service lacked to what the query lacks. */
+static void note_shortage(struct collection *collection, struct service *service)
+{
+    collection->lacking += shortage_here.needed;
+    if (collection->short_of_space)
+        return;
+    collection->short_of_space = service;
+    collection->shortage = shortage_here;
+    collection->before = collection->used;
+}
+
 /* Adds a provider's answer to the block, unless the block already has an object with the number of
  * one of the answer's objects: readers would find only the first of the two. If the answer does not
  * fit, the query will return ERROR_MORE_DATA, but the other providers are still queried, as on
@@ -242,14 +253,8 @@ static void collect_one(struct collection *collection, size_t i)
                      : state == RUN_REQUESTED
                          ? isolated_finish(service, settings, &piece)
                          : call_collect(service, settings, collection->query, &piece);
-    if (status == ERROR_MORE_DATA) {
-        collection->lacking += shortage_here.needed;
-        if (!collection->short_of_space) {
-            collection->short_of_space = service;
-            collection->shortage = shortage_here;
-            collection->before = collection->used;
-        }
-    }
+    if (status == ERROR_MORE_DATA)
+        note_shortage(collection, service);
     if (status && (!collection->status || collection->status == ERROR_MORE_DATA))
         collection->status = status;
     if (piece.unowned && piece.size &&

@@ -362,7 +362,7 @@ static bool keep(struct service *service, const struct host_settings *settings,
     const struct fault_finding *finding = both ? &pointer : &content;
     if (finding->fault && !verdict_keep(service, settings, finding))
         return false;
-    if (answer->end && !piece->whole) {
+    if (!piece->whole) {
         piece->size = (size_t)answer->end;
         piece->objects = answer->objects;
     }

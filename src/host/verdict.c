@@ -542,12 +542,13 @@ void quarantine_take(struct service *service, const struct host_settings *settin
         count(backoff, row);
     if (then && (!row->if_registered || is_registered(service)))
         then(service, settings, why);
-    if (row->past == TEMPORARY || row->past == PERSISTENT)
-        backoff->lasts = row->past == PERSISTENT;
-    else if (row->past == FORGOTTEN || (row->past == SESSION_OVER && !backoff->lasts))
+    bool over = row->past == SESSION_OVER;
+    if (row->past == FORGOTTEN || (over && !backoff->lasts))
         *backoff = (struct backoff){0};
-    else if (row->past == SESSION_OVER)
+    else if (over)
         backoff->off = backoff->answered = false;
+    else if (row->past != SAME)
+        backoff->lasts = row->past == PERSISTENT;
 }
 
 /* ---- before a query ---- */

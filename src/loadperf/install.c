@@ -517,6 +517,16 @@ static LSTATUS check_procedures(struct install *install)
     return status;
 }
 
+/* Says that a repair replaced a library that does not exist. */
+static void note_repair(const struct install *install)
+{
+    const opl_load_options *options = install->change.load->options;
+    if (install->repairs && !options->drop_in)
+        load_note(install->change.load, install->ini_path, 0,
+                  "the library \"%s\" of %s does not exist; now \"%s\" is registered in its place",
+                  install->view.text[LIBRARY], install->plan.service, options->library);
+}
+
 static LSTATUS install_plan(struct install *install, opl_load_result *ret)
 {
     bool already = false;
@@ -532,18 +542,13 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     if (status)
         return status;
     /* with drop_in there is a library for each architecture, so no file is recorded */
-    bool drop_in = install->change.load->options->drop_in;
-    if (install->plan.trusted && !drop_in)
+    if (install->plan.trusted && !install->change.load->options->drop_in)
         validate(install, library ? library : "");
     status = write_file(install);
     if (status || install->same)
         return status ? status : report_already(install, &install->view, ret);
     note_languages(install);
-    if (install->repairs && !drop_in)
-        load_note(install->change.load, install->ini_path, 0,
-                  "the library \"%s\" of %s does not exist; now \"%s\" is registered in its place",
-                  install->view.text[LIBRARY], install->plan.service,
-                  install->change.load->options->library);
+    note_repair(install);
     note_objects(install);
     report_loaded(install, ret);
     return ERROR_SUCCESS;

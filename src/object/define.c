@@ -318,7 +318,8 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     if (is->instances && !is->lines.source && !is->list && !is->listed_with)
         return refuse(is, "its instances",
                       "nothing lists its instances: lines, list or listed_with is missing");
-    object->rows = calloc(count ? count : 1, sizeof *object->rows);
+    /* a row that is no base follows the last one */
+    object->rows = calloc(count + 1, sizeof *object->rows);
     if (!object->rows)
         return ERROR_NOT_ENOUGH_MEMORY;
     for (size_t i = 0; i < is->counter_count && !status; i++) {
@@ -340,8 +341,7 @@ static bool row_pair_seen(const struct object *object, size_t position)
     const struct row *row = &object->rows[position];
     if (row->is_base)
         return row->seen && row[-1].seen;
-    bool has_base = position + 1 < object->row_count && row[1].is_base;
-    return row->seen && (!has_base || row[1].seen);
+    return row->seen && (!row[1].is_base || row[1].seen);
 }
 
 static void object_drop_absent(struct object *object)
@@ -357,6 +357,7 @@ static void object_drop_absent(struct object *object)
             trace("object", "%s: no \"%s\" here", object->is->name, object->rows[i].is->name);
     }
     object->row_count = kept;
+    object->rows[kept].is_base = false;
     object->mask_words = (kept + 63) / 64;
 }
 
@@ -510,9 +511,7 @@ bool object_hide_denied(struct object *object, const opl_provider *provider)
         struct row *row = &object->rows[i];
         denied |= row->denied;
         complete &= !row->unwanted;
-        const struct row *partner = row->is_base                                  ? row - 1
-                                    : i + 1 < object->row_count && row[1].is_base ? row + 1
-                                                                                  : row;
+        const struct row *partner = row->is_base ? row - 1 : row[1].is_base ? row + 1 : row;
         bool hidden = row->unwanted || row->unread || partner->unread;
         if (hidden == row->hidden)
             continue;

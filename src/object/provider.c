@@ -282,13 +282,10 @@ DWORD opl_entry_collect_1(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD
     LSTATUS status = provider_select(provider, query, &any, &costly);
     if (!any)
         return (DWORD)status;
-    struct priority usual;
-    if (costly)
-        usual = priority_lower();
+    struct priority usual = costly ? priority_lower() : (struct priority){0};
     provider_read(provider);
     size_t size = provider_totals(provider);
-    if (costly)
-        priority_restore(usual);
+    priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (source_lacked) /* some values are 0 only because a file could not be opened */

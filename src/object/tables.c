@@ -189,6 +189,13 @@ static const opl_table_list *keep_copy(const opl_table_list *theirs, struct tabl
     return &tables->list;
 }
 
+static void write_fault(const struct table_fault *fault, char why[static OPL_TABLES_WHY])
+{
+    snprintf(why, OPL_TABLES_WHY, "%s%s%s%s%s", fault->object ? fault->object : "",
+             fault->object ? ": " : "", fault->part ? fault->part : "", fault->part ? ": " : "",
+             fault->why);
+}
+
 const opl_table_list *opl_tables_load(const char *path, char why[static OPL_TABLES_WHY])
 {
     struct table_fault fault = {.why = "there is not enough memory"};
@@ -204,9 +211,7 @@ const opl_table_list *opl_tables_load(const char *path, char why[static OPL_TABL
     free(real);
     const opl_table_list *tables = theirs ? keep_copy(theirs, &fault) : NULL;
     if (theirs && !tables)
-        snprintf(why, OPL_TABLES_WHY, "%s%s%s%s%s", fault.object ? fault.object : "",
-                 fault.object ? ": " : "", fault.part ? fault.part : "", fault.part ? ": " : "",
-                 fault.why);
+        write_fault(&fault, why);
     return tables;
 }
 

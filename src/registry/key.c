@@ -110,7 +110,7 @@ const struct mount *mount_of_handle(HKEY key)
     uint32_t number = (uint32_t)value; /* a predefined key may be sign- or zero-extended */
     bool extended = value == number || value == (uintptr_t)(intptr_t)(int32_t)number;
     const struct mount *mount = registry_tables->mounts;
-    for (; extended && mount && mount->path; mount++)
+    for (; extended && mount->path; mount++)
         if (mount->predefined && (uint32_t)(uintptr_t)mount->predefined == number)
             return mount;
     return NULL;

@@ -190,7 +190,7 @@ static bool found_by_index(const struct held *held, const struct tree_key *key, 
         return found_by_name(held, key, key->values[index].name, ret);
     index -= stored;
     const struct registry_computed *computed = registry_tables->computed;
-    for (; computed && computed->path; computed++)
+    for (; computed->path; computed++)
         if (text_equal_fold(computed->path, held->path) &&
             !already_listed(held, key, computed->name, false) && index-- == 0)
             return found_by_name(held, key, computed->name, ret);

@@ -221,7 +221,7 @@ struct registry_remote {
                       void (*meanwhile)(void *self), void *self);
 };
 struct registry_tables {
-    const struct mount *mounts; /* the mounts, ended by a row whose path is NULL */
+    const struct mount *mounts; /* this and the next two are ended by a row whose path is NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
     /* functions for other machines; NULL: other machines cannot be reached */

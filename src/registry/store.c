@@ -60,6 +60,8 @@ static char *folder_path(const char *place, const char *below)
 
 static void find_folders(void)
 {
+    if (store.known)
+        return;
     const char *places[STORE_LAYERS] = {place_vendor(), place_machine(), place_user()};
     for (int i = 0; i < STORE_LAYERS; i++)
         store.folders[i] =
@@ -71,8 +73,7 @@ static void find_folders(void)
 const char *store_folder(enum registry_layer layer)
 {
     lock_take(&lock);
-    if (!store.known)
-        find_folders();
+    find_folders();
     const char *path = store.folders[layer].path;
     lock_release(&lock);
     return path;
@@ -125,16 +126,24 @@ static bool add_fixed_keys(struct tree_key *root)
     for (size_t i = 0; good && i < COUNT(roots); i++)
         good = tree_make(root, roots[i], true);
     const struct mount *mount = registry_tables->mounts;
-    for (; good && mount && mount->path; mount++)
+    for (; good && mount->path; mount++)
         if (!mount->predefined && !mount->alias && !strchr(mount->path, '*'))
             good = tree_make(root, mount->path, true);
     const struct registry_computed *computed = registry_tables->computed;
-    for (; good && computed && computed->path; computed++)
+    for (; good && computed->path; computed++)
         good = tree_make(root, computed->path, true);
     const struct registry_virtual_keys *keys = registry_tables->virtual_keys;
-    for (; good && keys && keys->path; keys++)
+    for (; good && keys->path; keys++)
         good = tree_make(root, keys->path, true);
     return good;
+}
+
+static bool changes_machine(const struct layer_folder *folder)
+{
+    for (size_t i = 0; i < folder->count; i++)
+        if (folder->files[i].tree && tree_find(folder->files[i].tree, "HKEY_LOCAL_MACHINE"))
+            return true;
+    return false;
 }
 
 /* Merges the layers. `root` comes from the index and has the vendor's and the machine's files;
@@ -151,10 +160,8 @@ static struct tree_key *merge_all(struct tree_key *root, bool write, uint64_t *i
         good = merge_folder(root, &store.folders[i]);
     if (good && write && !indexed && place)
         *identity = index_write(place, store.folders, root);
-    const struct layer_folder *user = &store.folders[LAYER_USER];
-    for (size_t i = 0; i < user->count; i++)
-        if (user->files[i].tree && tree_find(user->files[i].tree, "HKEY_LOCAL_MACHINE"))
-            *identity = 0;
+    if (changes_machine(&store.folders[LAYER_USER]))
+        *identity = 0;
     if (good && merge_folder(root, &store.folders[LAYER_USER]) && add_fixed_keys(root))
         return root;
     tree_free(root);
@@ -214,8 +221,7 @@ static LSTATUS refresh(bool every_file)
     if (walks && !changed && !every_file && !__atomic_load_n(&invalid, __ATOMIC_RELAXED))
         return ERROR_SUCCESS;
     int64_t now = clock_ticks();
-    if (!store.known)
-        find_folders();
+    find_folders();
     bool due = now - store.files_seen >= FILES_EVERY_100NS;
     if (__atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED)) {
         every_file = true;

@@ -9,7 +9,10 @@
 
 /* The tables from win32/tables.c: which key, value or subkey belongs to another module. */
 
-static const struct registry_tables no_tables;
+static const struct mount no_mounts[1];
+static const struct registry_computed no_computed[1];
+static const struct registry_virtual_keys no_keys[1];
+static const struct registry_tables no_tables = {no_mounts, no_computed, no_keys, NULL};
 const struct registry_tables *registry_tables = &no_tables;
 
 void registry_init(const struct registry_tables *tables)
@@ -41,7 +44,7 @@ static bool is_wanted(void *self, const char *name)
 static bool is_alias(const char *path)
 {
     const struct mount *mount = registry_tables->mounts;
-    for (; mount && mount->path; mount++)
+    for (; mount->path; mount++)
         if (mount->alias && text_equal_fold(mount->path, path))
             return true;
     return false;
@@ -52,7 +55,7 @@ bool virtual_key(const char *path)
     const char *last = strrchr(path, '\\');
     struct mount_search search = {.name = last ? last + 1 : ""};
     const struct registry_virtual_keys *keys = registry_tables->virtual_keys;
-    for (; last && keys && keys->path; keys++)
+    for (; last && keys->path; keys++)
         if (parent_is(path, keys->path) && !keys->each(is_wanted, &search) && search.found)
             return true;
     return is_alias(path);
@@ -61,7 +64,7 @@ bool virtual_key(const char *path)
 const struct registry_virtual_keys *virtual_keys_of(const char *path)
 {
     const struct registry_virtual_keys *keys = registry_tables->virtual_keys;
-    for (; keys && keys->path; keys++)
+    for (; keys->path; keys++)
         if (text_equal_fold(keys->path, path))
             return keys;
     return NULL;
@@ -81,7 +84,7 @@ static bool mount_matches(const struct mount *mount, const char *path)
 const struct mount *mount_of_path(const char *path)
 {
     const struct mount *mount = registry_tables->mounts;
-    for (; mount && mount->path; mount++)
+    for (; mount->path; mount++)
         if (!mount->predefined && mount_matches(mount, path))
             return mount;
     return NULL;
@@ -98,7 +101,7 @@ bool mount_has_value(const struct mount *mount, const char *name)
 const struct registry_computed *computed_value(const char *path, const char *name)
 {
     const struct registry_computed *computed = registry_tables->computed;
-    for (; computed && computed->path; computed++)
+    for (; computed->path; computed++)
         if (text_equal_fold(computed->name, name) && text_equal_fold(computed->path, path))
             return computed;
     return NULL;
@@ -109,7 +112,7 @@ bool path_fixed(const char *path)
     if (!strchr(path, '\\') || virtual_keys_of(path) || virtual_key(path) || mount_of_path(path))
         return true;
     const struct registry_computed *computed = registry_tables->computed;
-    for (; computed && computed->path; computed++)
+    for (; computed->path; computed++)
         if (text_equal_fold(computed->path, path))
             return true;
     return false;
@@ -251,6 +254,13 @@ static bool type_allowed(DWORD type, DWORD flags)
     return false;
 }
 
+/* False if only numbers are wanted, and REG_BINARY of this size is none. */
+static bool size_allowed(size_t size, DWORD flags)
+{
+    DWORD types = flags & RRF_RT_ANY;
+    return types == RRF_RT_DWORD ? size == 4 : types != RRF_RT_QWORD || size == 8;
+}
+
 /* Applies the rules of RegGetValue: expands REG_EXPAND_SZ, checks the type against `flags`, and
  * adds missing terminators. */
 static LSTATUS refine(DWORD flags, DWORD *type, struct buffer *data)
@@ -263,9 +273,7 @@ static LSTATUS refine(DWORD flags, DWORD *type, struct buffer *data)
     }
     if (!type_allowed(*type, flags))
         return ERROR_UNSUPPORTED_TYPE;
-    DWORD types = flags & RRF_RT_ANY;
-    if (*type == REG_BINARY &&
-        ((types == RRF_RT_DWORD && data->len != 4) || (types == RRF_RT_QWORD && data->len != 8)))
+    if (*type == REG_BINARY && !size_allowed(data->len, flags))
         return ERROR_DATATYPE_MISMATCH;
     size_t wanted = *type == REG_MULTI_SZ ? 2 : is_text(*type);
     size_t zeros = 0;

@@ -187,7 +187,9 @@ static const struct mount fake_mounts[] = {
     {.path = "HKEY_PERFORMANCE_DATA", .predefined = HKEY_PERFORMANCE_DATA, .query = FAKE_QUERY},
     {.path = NULL           },
 };
-static const struct registry_tables tables = {.mounts = fake_mounts};
+static const struct registry_computed no_computed[1];
+static const struct registry_virtual_keys no_keys[1];
+static const struct registry_tables tables = {fake_mounts, no_computed, no_keys, NULL};
 
 __attribute__((constructor)) static void hand_down_tables(void)
 {

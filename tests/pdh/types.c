@@ -204,7 +204,9 @@ static const struct mount mounts[] = {
     {.path = "HKEY_PERFORMANCE_DATA", .predefined = HKEY_PERFORMANCE_DATA, .query = query_key},
     {.path = NULL            },
 };
-static const struct registry_tables tables = {.mounts = mounts};
+static const struct registry_computed no_computed[1];
+static const struct registry_virtual_keys no_keys[1];
+static const struct registry_tables tables = {mounts, no_computed, no_keys, NULL};
 
 __attribute__((constructor)) static void hand_down_tables(void)
 {

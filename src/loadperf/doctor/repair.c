@@ -257,7 +257,8 @@ static LSTATUS store(const struct judging *judging, uint32_t part)
                                       multi.data, multi.len);
 }
 
-static LSTATUS judge_language(struct judging *judging)
+/* Collects in judging->left the texts of the language that stay. */
+static LSTATUS judge_texts(struct judging *judging)
 {
     struct stored_texts *hand = &judging->hand;
     LSTATUS status = stored_texts_by_hand(judging->language, hand);
@@ -271,11 +272,19 @@ static LSTATUS judge_language(struct judging *judging)
             !stored_texts_add(&judging->left, text->language, text->index, strdup(text->text)))
             status = ERROR_NOT_ENOUGH_MEMORY;
     }
-    bool changed = judging->left.count != hand->count;
-    if (!status && changed)
-        judging->doctor->result->restored++;
-    for (uint32_t part = 0; !status && changed && part <= 1; part++)
-        if (!judging->doctor->load->options->dry_run && (status = store(judging, part)))
+    return status;
+}
+
+static LSTATUS judge_language(struct judging *judging)
+{
+    LSTATUS status = judge_texts(judging);
+    if (status || judging->left.count == judging->hand.count)
+        return status;
+    judging->doctor->result->restored++;
+    if (judging->doctor->load->options->dry_run)
+        return ERROR_SUCCESS;
+    for (uint32_t part = 0; !status && part <= 1; part++)
+        if ((status = store(judging, part)))
             load_language_event(EVENT_NAMES_NOT_WRITTEN + part, judging->language, status);
     return status;
 }

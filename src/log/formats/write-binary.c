@@ -134,23 +134,26 @@ static bool save_head(struct log_writer *writer, uint32_t used)
     return write_all(writer, writer->binary->bytes, BINARY_BUFFER_HEAD, offset_of(writer->binary));
 }
 
-/* Writes the bytes of the current buffer that the file lacks, then the buffer's head. */
+/* Writes what a file without compression lacks of the current buffer, then the buffer's head. */
+static bool save_plain(struct log_writer *writer, uint64_t offset)
+{
+    struct binary_writer *binary = writer->binary;
+    uint32_t from = binary->saved ? binary->saved : BINARY_BUFFER_HEAD;
+    uint32_t to = binary->saved ? binary->used : binary->size;
+    return (binary->saved || save_head(writer, BINARY_BUFFER_HEAD)) &&
+           write_all(writer, binary->bytes + from, to - from, offset + from) &&
+           (!binary->sync || fdatasync(writer->fd) == 0) && save_head(writer, binary->used);
+}
+
 static PDH_STATUS save_buffer(struct log_writer *writer)
 {
     struct binary_writer *binary = writer->binary;
     uint64_t offset = offset_of(binary);
-    uint32_t from = binary->saved ? binary->saved : BINARY_BUFFER_HEAD;
-    uint32_t to = binary->saved ? binary->used : binary->size;
-    bool good;
     if (binary->saved == binary->used)
         return 0;
     put_head(binary, binary->used);
-    if (writer->plain)
-        good = (binary->saved || save_head(writer, BINARY_BUFFER_HEAD)) &&
-               write_all(writer, binary->bytes + from, to - from, offset + from) &&
-               (!binary->sync || fdatasync(writer->fd) == 0) && save_head(writer, binary->used);
-    else
-        good = write_all(writer, binary->bytes, binary->size, 0);
+    bool good = writer->plain ? save_plain(writer, offset)
+                              : write_all(writer, binary->bytes, binary->size, 0);
     if (!good) {
         writer->failed = (PDH_STATUS)write_status(errno);
         if (writer->plain && !binary->saved && offset == writer->written)

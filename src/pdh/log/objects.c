@@ -343,15 +343,17 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     bool good = true;
     for (size_t k = 0; good && k < survey->column_count; k++) {
         const struct log_value *value = &sample->values[k];
-        struct object_columns *owner =
-            survey->owners[k] ? &survey->list[survey->owners[k] - 1] : NULL;
-        if (owner && value->kind == LOG_ARRAY)
-            owner->unreadable += value->status == PDH_CSTATUS_INVALID_DATA;
-        if (!owner || value->status)
+        bool array = value->kind == LOG_ARRAY;
+        if (!survey->owners[k])
             continue;
+        struct object_columns *owner = &survey->list[survey->owners[k] - 1];
+        if (value->status) {
+            owner->unreadable += array && value->status == PDH_CSTATUS_INVALID_DATA;
+            continue;
+        }
         bool scanned = value->same_names || (value->like_left && !value[-1].status &&
                                              survey->owners[k - 1] == survey->owners[k]);
-        if (value->kind == LOG_ARRAY && !scanned)
+        if (array && !scanned)
             good = scan_items(owner, value);
         else if (value->kind == LOG_RAW)
             owner->bare |= survey->open[k];
