@@ -171,6 +171,14 @@ static DWORD remember(void *address, size_t bytes)
     return ERROR_SUCCESS;
 }
 
+/* Returns the reason why mmap failed; `placed`: an address was requested. */
+static DWORD mmap_error(bool placed)
+{
+    if (placed && (errno == EEXIST || errno == EINVAL))
+        return ERROR_INVALID_ADDRESS;
+    return errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_NOT_ENOUGH_MEMORY;
+}
+
 static DWORD map(const struct extent *extent, DWORD access, uint64_t offset, size_t bytes,
                  void **address)
 {
@@ -182,9 +190,7 @@ static DWORD map(const struct extent *extent, DWORD access, uint64_t offset, siz
     void *got =
         mmap(*address, bytes, protection, flags, extent->file, (off_t)(extent->header + offset));
     if (got == MAP_FAILED)
-        return *address && (errno == EEXIST || errno == EINVAL) ? ERROR_INVALID_ADDRESS
-               : errno == EACCES                                ? ERROR_ACCESS_DENIED
-                                                                : ERROR_NOT_ENOUGH_MEMORY;
+        return mmap_error(*address);
     DWORD status = *address && got != *address ? ERROR_INVALID_ADDRESS : remember(got, bytes);
     if (status)
         munmap(got, bytes);

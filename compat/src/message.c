@@ -76,30 +76,36 @@ static void format_one(struct format_message *message, const void *spec, ...)
     va_end(one);
 }
 
+/* Reads the format of an insert up to its second "!", as that of printf; message->at is at the
+ * first. */
+static void read_spec(struct format_message *message, char spec[SPEC_SIZE])
+{
+    size_t used = 1;
+    unsigned next;
+    while ((next = unit_at(message, ++message->at)) && next != '!') {
+        if (used + 1 == SPEC_SIZE || next > 0x7e || next == '*' || next == 'n')
+            message->status = ERROR_INVALID_PARAMETER;
+        else
+            spec[used++] = (char)next;
+    }
+    spec[used] = '\0';
+    if (next)
+        message->at++;
+}
+
 /* Adds the argument that "%1" or "%2!08x!" stands for; message->at is at the digit. */
 static void add_insert(struct format_message *message)
 {
     char spec[SPEC_SIZE] = "%s";
     WCHAR wide[SPEC_SIZE];
-    size_t used = 1;
     DWORD_PTR value;
     unsigned number = unit_at(message, message->at++) - '0', next = unit_at(message, message->at);
     if (next >= '0' && next <= '9') {
         number = number * 10 + next - '0';
         next = unit_at(message, ++message->at);
     }
-    if (next == '!') {
-        for (next = unit_at(message, ++message->at); next && next != '!';
-             next = unit_at(message, ++message->at)) {
-            if (used + 1 == SPEC_SIZE || next > 0x7e || next == '*' || next == 'n')
-                message->status = ERROR_INVALID_PARAMETER;
-            else
-                spec[used++] = (char)next;
-        }
-        spec[used] = '\0';
-        if (next)
-            message->at++;
-    }
+    if (next == '!')
+        read_spec(message, spec);
     if (!argument(message, number, &value))
         message->status = ERROR_INVALID_PARAMETER;
     if (message->status)

@@ -36,27 +36,40 @@ static void widen(const unsigned char *data, size_t bytes, WCHAR *to)
     to[count ? (size_t)count : bytes] = 0;
 }
 
-/* Reads the file as UTF-16 text, which the caller frees. NULL: the last error is the reason. */
-static WCHAR *read_file(LPCWSTR name)
+/* Opens a regular file, whose name may have backslashes. NULL: there is none, or it is too large. */
+static FILE *open_profile(LPCWSTR name, size_t *ret_size)
 {
+    struct stat st;
     char *path = name ? opl_shim_narrow(name) : NULL;
     for (char *at = path; at && (at = strchr(at, '\\'));)
         *at = '/';
     FILE *file = path ? fopen(path, "re") : NULL;
-    struct stat st;
-    bool good =
-        file && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LARGEST_FILE;
-    size_t capacity = good ? (size_t)st.st_size : 0, bytes;
-    unsigned char *data = good ? malloc(capacity + 1) : NULL;
-    WCHAR *text = data ? calloc(capacity + 1, sizeof *text) : NULL;
-    if (text) {
-        bytes = fread(data, 1, capacity, file);
-        widen(data, bytes, text);
-    }
-    SetLastError(text ? ERROR_SUCCESS : good ? ERROR_NOT_ENOUGH_MEMORY : ERROR_FILE_NOT_FOUND);
-    if (file)
-        fclose(file);
     free(path);
+    if (!file)
+        return NULL;
+    if (fstat(fileno(file), &st) || !S_ISREG(st.st_mode) || st.st_size > LARGEST_FILE) {
+        fclose(file);
+        return NULL;
+    }
+    *ret_size = (size_t)st.st_size;
+    return file;
+}
+
+/* Reads the file as UTF-16 text, which the caller frees. NULL: the last error is the reason. */
+static WCHAR *read_file(LPCWSTR name)
+{
+    size_t size;
+    FILE *file = open_profile(name, &size);
+    if (!file) {
+        SetLastError(ERROR_FILE_NOT_FOUND);
+        return NULL;
+    }
+    unsigned char *data = malloc(size + 1);
+    WCHAR *text = data ? calloc(size + 1, sizeof *text) : NULL;
+    if (text)
+        widen(data, fread(data, 1, size, file), text);
+    SetLastError(text ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY);
+    fclose(file);
     free(data);
     return text;
 }
