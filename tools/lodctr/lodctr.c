@@ -44,12 +44,15 @@ static const struct tool tool = {
     .complete_args = "@ini",
 };
 
-static bool take_code_page(struct lodctr *opts, const char *text)
+static int take_code_page(struct lodctr *opts, const struct options *options)
 {
+    const char *text = options->value;
     char *end;
     unsigned long number = strtoul(text, &end, 10);
     opts->code_page = (unsigned)number;
-    return end != text && !*end && number > 0 && number <= 65535;
+    if (end != text && !*end && number > 0 && number <= 65535)
+        return 0;
+    return options_complain(options, "not a code page number: %s", text);
 }
 
 static int refuse(const struct options *options)
@@ -60,12 +63,13 @@ static int refuse(const struct options *options)
                             options->spelled);
 }
 
-static bool take_arg(struct lodctr *opts, char *word)
+static int take_arg(struct lodctr *opts, const struct options *options)
 {
+    char *word = (char *)options->value; /* points into argv, which may be modified */
     if (opts->arg_count == sizeof opts->args / sizeof *opts->args)
-        return false;
+        return options_complain(options, "too many arguments: %s", word);
     opts->args[opts->arg_count++] = word;
-    return true;
+    return 0;
 }
 
 /* "\\\\server" before the ini file: this machine's name is ignored, another name is refused. */
@@ -89,9 +93,9 @@ static int take_machine(const struct options *options, const char *word)
 /* Handles an option that chooses the command. *mode: the command that was chosen; 0: none yet. */
 static int take_command(struct lodctr *opts, const struct options *options, int id, int *mode)
 {
-    char *word = (char *)options->value; /* points into argv, which may be modified */
-    if (id == QUERY && word && !take_arg(opts, word))
-        return options_complain(options, "too many arguments: %s", word);
+    const char *word = options->value;
+    if (id == QUERY && word && take_arg(opts, options))
+        return EXIT_USAGE;
     if (word && !*word)
         return options_complain(options, "this option needs a value: %s", options->spelled);
     if (*mode && (*mode != QUERY || id != QUERY))
@@ -105,7 +109,7 @@ static int take_command(struct lodctr *opts, const struct options *options, int 
 
 static int take_option(struct lodctr *opts, const struct options *options, int id, int *mode)
 {
-    char *word = (char *)options->value;
+    const char *word = options->value;
     bool first = id == OPTION_ARGUMENT && !*mode && !opts->arg_count;
     if (id == REFUSED)
         return refuse(options);
@@ -114,11 +118,9 @@ static int take_option(struct lodctr *opts, const struct options *options, int i
     if (first && strcmp(word, "doctor") == 0 && access(word, F_OK) != 0)
         return take_command(opts, options, DOCTOR, mode);
     if (id == OPTION_ARGUMENT)
-        return take_arg(opts, word) ? 0 : options_complain(options, "too many arguments: %s", word);
+        return take_arg(opts, options);
     if (id == CODEPAGE)
-        return take_code_page(opts, word)
-                   ? 0
-                   : options_complain(options, "not a code page number: %s", word);
+        return take_code_page(opts, options);
     return id == OPTION_SET ? options_set(options, opts) : take_command(opts, options, id, mode);
 }
 

@@ -68,9 +68,11 @@ int main(int argc, char **argv)
             return FAIL_ARGUMENTS;
         }
     }
-    if (id == OPTION_END && count == 0)
+    if (id == OPTION_END && count == 0) {
         options_complain(&options, "LIB is missing");
-    if (id == OPTION_WRONG || (id == OPTION_END && count == 0))
+        id = OPTION_WRONG;
+    }
+    if (id == OPTION_WRONG)
         return FAIL_ARGUMENTS;
     if (id == OPTION_END)
         last_event_root_refused(TOOL);

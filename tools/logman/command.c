@@ -129,6 +129,16 @@ static _Noreturn void become(const struct command *command, const struct identit
 
 /* ---- the queue ---- */
 
+/* Puts a NULL, which `count` does not include, at the end of the list. */
+static bool end_list(struct text_list *list)
+{
+    if (!text_list_add(list, ""))
+        return false;
+    free(list->texts[--list->count]);
+    list->texts[list->count] = NULL;
+    return true;
+}
+
 static void start(const struct runner *runner, struct command *command)
 {
     struct identity identity = {.user = geteuid()};
@@ -137,14 +147,7 @@ static void start(const struct runner *runner, struct command *command)
     bool known = command->own || find_identity(runner->set, command, &identity);
     set_variable(command, "OPENPERFLIB_FILE",
                  !plain && packed && access(packed, F_OK) == 0 ? packed : command->file);
-    /* both lists need a NULL at the end, which `count` does not include */
-    bool ready = text_list_add(&command->args, "") && text_list_add(&command->environment, "");
-    if (ready) {
-        free(command->args.texts[--command->args.count]);
-        free(command->environment.texts[--command->environment.count]);
-        command->args.texts[command->args.count] = NULL;
-        command->environment.texts[command->environment.count] = NULL;
-    }
+    bool ready = end_list(&command->args) && end_list(&command->environment);
     command->began = run_clock();
     command->pid = ready && known && command->args.count ? fork() : -1;
     if (command->pid == 0)

@@ -111,6 +111,27 @@ static int by_time(const void *left, const void *right)
     return one < other ? -1 : one > other;
 }
 
+/* Fills *ret if the collector has written a file of this name; the caller frees its path. `prefix`:
+ * how the names of the collector's files begin. */
+static bool read_file(const struct active *active, const char *folder, const char *name,
+                      const char *prefix, struct old_file *ret)
+{
+    struct stat st;
+    struct old_file file = {0};
+    if (!is_file_of(name, prefix, &file.number))
+        return false;
+    file.path = text_format("%s/%s", folder, name);
+    if (!file.path || lstat(file.path, &st)) {
+        free(file.path);
+        return false;
+    }
+    file.changed = st.st_mtime;
+    file.closed = S_ISREG(st.st_mode) && is_own(active, name + strlen(prefix), file.number) &&
+                  !(active->file && strcmp(file.path, active->file) == 0);
+    *ret = file;
+    return true;
+}
+
 /* Lists the collector's files, oldest first. */
 static size_t list_files(const struct active *active, struct old_file **ret)
 {
@@ -119,20 +140,16 @@ static size_t list_files(const struct active *active, struct old_file **ret)
     const char *name = base ? strrchr(base, '/') + 1 : NULL;
     DIR *open = folder ? opendir(dirname(folder)) : NULL;
     for (struct dirent *entry; open && (entry = readdir(open));) {
-        struct stat st;
-        struct old_file file = {0}, *grown = NULL;
-        if (is_file_of(entry->d_name, name, &file.number) &&
-            (file.path = text_format("%s/%s", folder, entry->d_name)) && !lstat(file.path, &st) &&
-            (grown = reallocarray(*ret, count + 1, sizeof file))) {
-            file.changed = st.st_mtime;
-            file.closed = S_ISREG(st.st_mode) &&
-                          is_own(active, entry->d_name + strlen(name), file.number) &&
-                          !(active->file && strcmp(file.path, active->file) == 0);
-            *ret = grown;
-            grown[count++] = file;
-        } else {
+        struct old_file file;
+        if (!read_file(active, folder, entry->d_name, name, &file))
+            continue;
+        struct old_file *grown = reallocarray(*ret, count + 1, sizeof file);
+        if (!grown) {
             free(file.path);
+            break;
         }
+        *ret = grown;
+        grown[count++] = file;
     }
     if (open)
         closedir(open);

@@ -385,10 +385,37 @@ static bool is_repeated(const struct metrics *metrics, size_t at)
     return false;
 }
 
+enum object_family {
+    OBJECT_SUCCESS,
+    OBJECT_DURATION,
+    OBJECT_LEFT_OUT,
+    OBJECT_CLOCK,
+    OBJECT_FAMILIES
+};
+
+/* False: the object has no sample of this family. */
+static bool object_value(const struct object *object, enum object_family family,
+                         struct metric_value *ret)
+{
+    switch (family) {
+    case OBJECT_SUCCESS:
+        *ret = object->good ? one : zero;
+        return true;
+    case OBJECT_DURATION:
+        *ret = (struct metric_value){.is_real = true, .real = object->seconds};
+        return object->seconds >= 0;
+    case OBJECT_LEFT_OUT:
+        *ret = (struct metric_value){.whole = object->left_out};
+        return object->left_out;
+    default:
+        *ret = object->clock;
+        return object->has_clock;
+    }
+}
+
 /* Emits the families that have a sample for each requested object. */
 static void emit_objects(const struct metrics *metrics, struct metric_sink *sink)
 {
-    enum { SUCCESS, DURATION, LEFT_OUT, CLOCK, FAMILIES };
     static const char *const names[][2] = {
         {"perf_object_success",          "1 if the object was read and all of it is exposed."   },
         {"perf_object_duration_seconds", "How long a query for this object alone took, at most 5 "
@@ -397,18 +424,12 @@ static void emit_objects(const struct metrics *metrics, struct metric_sink *sink
                                  "many."                        },
         {"perf_object_time_seconds",     "When the values were read, on the object's own clock."},
     };
-    for (int f = 0; f < FAMILIES; f++) {
+    for (enum object_family f = 0; f < OBJECT_FAMILIES; f++) {
         bool begin = true;
         for (size_t i = 0; i < metrics->object_count; i++) {
             const struct object *object = &metrics->objects[i];
-            struct metric_value value =
-                f == SUCCESS    ? object->good ? one : zero
-                : f == DURATION ? (struct metric_value){.is_real = true, .real = object->seconds}
-                : f == LEFT_OUT ? (struct metric_value){.whole = object->left_out}
-                                : object->clock;
-            if (!object->requested || (f == DURATION && object->seconds < 0) ||
-                (f == LEFT_OUT && !object->left_out) || (f == CLOCK && !object->has_clock) ||
-                is_repeated(metrics, i))
+            struct metric_value value;
+            if (!object->requested || !object_value(object, f, &value) || is_repeated(metrics, i))
                 continue;
             char label[OBJECT_TITLE_SIZE * 2 + 16] = "object=\"";
             strcat(label + metric_escape(object->title, label + 8), "\"");

@@ -195,18 +195,20 @@ static uint32_t find_group(struct groups *groups, const char *name, uint32_t hin
 static void add_process(struct group_sums *group, struct group_process *process,
                         const struct group_process *before)
 {
-    unsigned now = process->known;
-    for (unsigned v = 0; v < GROUP_VALUES; v++) {
-        uint64_t last = before && before->known & 1u << v ? before->values[v] : 0,
-                 value = process->values[v];
-        bool counter = v < GROUP_COUNTERS;
-        if (counter && (!(now & 1u << v) || (value < last && last - value <= UINT32_MAX / 2))) {
+    unsigned now = process->known, earlier = before ? before->known : 0;
+    for (unsigned v = 0; v < GROUP_COUNTERS; v++) {
+        unsigned bit = 1u << v;
+        uint64_t last = earlier & bit ? before->values[v] : 0, value = process->values[v];
+        bool fell = value < last && last - value <= UINT32_MAX / 2;
+        if (!(now & bit) || fell) {
             process->values[v] = last; /* counted before, and not again */
-            process->known |= before ? before->known & 1u << v : 0;
-        } else if (group && now & 1u << v) {
-            group->values[v] += counter && value < last ? 0 : counter ? value - last : value;
+            process->known |= earlier & bit;
+        } else if (group) {
+            group->values[v] += value < last ? 0 : value - last;
         }
     }
+    for (unsigned v = GROUP_COUNTERS; group && v < GROUP_VALUES; v++)
+        group->values[v] += now & 1u << v ? process->values[v] : 0;
     if (!group)
         return;
     group->known |= now;

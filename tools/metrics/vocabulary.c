@@ -142,6 +142,17 @@ static bool parse_instance(struct row *row)
     return true;
 }
 
+/* Reads the factor; false: it is none. */
+static bool parse_factor(const char *text, struct row *row)
+{
+    char *end;
+    row->counts = !strcmp(text, "count");
+    if (row->counts || !*text)
+        return true;
+    row->factor = strtod(text, &end);
+    return row->factor != 0 && !*end;
+}
+
 /* Reads a line into the row; returns why it is wrong, or NULL. */
 static const char *parse(char *line, struct row *row)
 {
@@ -155,9 +166,7 @@ static const char *parse(char *line, struct row *row)
         return "a label must be key=name, key=parent, another variable, or key=\"text\"";
     if (!parse_instance(row))
         return "after the sample's name may stand the name of an instance in braces";
-    char *end = columns[4];
-    row->counts = end && !strcmp(end, "count");
-    if (end && *end && !row->counts && ((row->factor = strtod(end, &end)) == 0 || *end))
+    if (columns[4] && !parse_factor(columns[4], row))
         return "the factor must be a number, or the word count";
     return parse_family(columns[0], columns[1], &row->family);
 }

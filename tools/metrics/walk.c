@@ -554,6 +554,19 @@ static void emit_family(struct walk *walk, const struct metric_family *family,
     }
 }
 
+/* Returns how many samples the columns and rows that were read have. */
+static size_t count_samples(const struct walk *walk)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < walk->column_count; c++) {
+        const struct described *described = walk->columns[c].described;
+        for (unsigned f = 0; f < described->family_count; f++)
+            if (!described->families[f].hidden)
+                count += described->families[f].sample_count * walk->row_count;
+    }
+    return count;
+}
+
 enum walk_result walk_object(struct walk *walk, opl_block *block, const opl_object_view *object,
                              size_t most, struct metric_sink *sink, size_t *ret_count)
 {
@@ -573,12 +586,7 @@ enum walk_result walk_object(struct walk *walk, opl_block *block, const opl_obje
         read_rows(walk);
     if (walk->no_memory || block->fault != OPL_BLOCK_GOOD || !step(walk, 0))
         return walk->no_memory ? WALK_NO_MEMORY : WALK_DAMAGED;
-    for (size_t c = 0; c < walk->column_count; c++) {
-        const struct described *described = walk->columns[c].described;
-        for (unsigned f = 0; f < described->family_count; f++)
-            if (!described->families[f].hidden)
-                *ret_count += described->families[f].sample_count * walk->row_count;
-    }
+    *ret_count = count_samples(walk);
     if (*ret_count > most)
         return WALK_TOO_MANY;
     for (size_t c = 0; c < walk->column_count; c++) {

@@ -44,8 +44,10 @@ static size_t name_length(const char *text, size_t length, const char *after, bo
 {
     size_t end = strlen(after), digits = named ? 0 : digits_of(text);
     bool ends = end && length > end && !memcmp(text + length - end, after, end);
-    if (named || digits < SHORT_ID)
-        return !named || (end && !ends) ? 0 : length - end;
+    if (named)
+        return end && !ends ? 0 : length - end;
+    if (digits < SHORT_ID)
+        return 0;
     bool cut = digits < WHOLE_ID && !strncmp(text + digits, ellipsis, strlen(ellipsis));
     bool whole = digits == WHOLE_ID && (length == WHOLE_ID || (ends && length == WHOLE_ID + end));
     return cut || whole ? SHORT_ID : 0;

@@ -114,6 +114,15 @@ static bool begins_with(const char *job, const char *name, size_t length)
     return length > 0;
 }
 
+/* True if the container is the innermost of `job`. */
+static bool is_container(const char *job, const char *name, size_t length)
+{
+    size_t found = 0;
+    const char *container = container_of(job, &found), *last = strrchr(job, '|');
+    return container && found == length && (!last || container > last) &&
+           begins_with(container, name, length);
+}
+
 /* True if `job`, which has | in place of slashes, is the line's unit, container or control group. A
  * long name of a line ends in an ellipsis. */
 static bool is_group(const char *job, const struct line *line, enum grouping grouping)
@@ -121,12 +130,8 @@ static bool is_group(const char *job, const struct line *line, enum grouping gro
     static const char ellipsis[] = "\xe2\x80\xa6";
     const char *last = strrchr(job, '|'), *name = line->name;
     size_t length = line->name_length, cut = sizeof ellipsis - 1;
-    if (grouping == BY_CONTAINER) {
-        size_t found = 0;
-        const char *container = container_of(job, &found);
-        return container && found == length && (!last || container > last) &&
-               begins_with(container, name, length);
-    }
+    if (grouping == BY_CONTAINER)
+        return is_container(job, name, length);
     if (grouping == BY_UNIT && last)
         job = last + 1;
     if (grouping == BY_GROUP && length && *name == '/') {

@@ -424,6 +424,22 @@ static bool take_table(struct source *source, struct table_sample *sample, uint6
     return !spec->history || history_add(source, spec, tick);
 }
 
+/* Records when the frame's sample was taken, and what it cost. */
+static void take_tick(struct source *source, const struct frame *frame)
+{
+    struct model_source *newest = &source->newest;
+    /* a capture is read again for each table, so ticks may begin again at 1 */
+    if (frame->tick >= newest->tick) {
+        newest->tick = frame->tick;
+        newest->time = frame->time;
+    }
+    newest->cost = frame->cost;
+    size_t place =
+        source_is_whole(source) ? frame->tick / source->step : frame->tick % source->time_count;
+    if (place < source->time_count)
+        source->times[place] = frame->time;
+}
+
 static void take_frame(struct source *source, struct frame *frame)
 {
     struct model_source *newest = &source->newest;
@@ -443,18 +459,8 @@ static void take_frame(struct source *source, struct frame *frame)
         newest->status = frame->status;
         newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
     }
-    if (frame->tick && !frame->texts) {
-        /* a capture is read again for each table, so ticks may begin again at 1 */
-        if (frame->tick >= newest->tick) {
-            newest->tick = frame->tick;
-            newest->time = frame->time;
-        }
-        newest->cost = frame->cost;
-        size_t place =
-            source_is_whole(source) ? frame->tick / source->step : frame->tick % source->time_count;
-        if (place < source->time_count)
-            source->times[place] = frame->time;
-    }
+    if (frame->tick && !frame->texts)
+        take_tick(source, frame);
     for (size_t i = 0; i < frame->count; i++)
         if (!take_table(source, &frame->tables[i], frame->tick))
             newest->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -10,6 +10,7 @@
 
 #include <openperflib/capture.h>
 
+#include <limits.h>
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
@@ -311,17 +312,17 @@ static bool take_gap(struct view *view, LONGLONG before, LONGLONG found, struct 
  * that is the first sample that is later than all before. */
 static void go_to_gap(struct view *view, struct moment *ret)
 {
-    LONGLONG before = view->in_gap ? view->time : view->sample, found, back = 0;
+    LONGLONG before = view->in_gap ? view->time : view->sample, found, back = LLONG_MAX;
     bool first = true;
     double up = NAN;
     ret->kind = MOMENT_NO_GAP;
     for (bool good = first_sample(view, before, 0, &found); good && !is_changed(view->source);
          good = next_sample(view, &found)) {
         double now = up_time(view);
-        back = found < before && (!back || found < back) ? found : back;
+        back = found < before && found < back ? found : back;
         if (!first && found > before + SECOND / 2) {
             struct moment moment = between(view, before, up, found, now);
-            if (back && moment.kind == MOMENT_SAMPLE) { /* no uptime: the clock was set */
+            if (back < before && moment.kind == MOMENT_SAMPLE) { /* no uptime: the clock was set */
                 moment.kind = MOMENT_CLOCK;
                 moment.seconds = (double)(back - before) / SECOND;
             }

@@ -115,6 +115,14 @@ static int take_option(struct pcview *view, const struct options *options, int i
     return EXIT_GOOD;
 }
 
+/* True if an option needs blocks or definitions. */
+static bool shows_blocks(const struct pcview *view)
+{
+    return view->hex || view->save || view->watch || view->events || view->counters ||
+           view->explain || view->names_only || view->block_count || view->values ||
+           strcmp(view->language, "009") != 0;
+}
+
 /* Checks the options for counter paths, which PDH reads: there are no blocks or definitions. */
 static int check_paths(struct pcview *view, const struct options *options)
 {
@@ -124,10 +132,7 @@ static int check_paths(struct pcview *view, const struct options *options)
     view->paths = paths > 0;
     if (paths && paths < view->wanted_count)
         return options_complain(options, "use either counter paths or objects, not both");
-    bool other = view->hex || view->save || view->watch || view->events || view->counters ||
-                 view->explain || view->names_only || view->block_count || view->values ||
-                 strcmp(view->language, "009") != 0;
-    if (paths && other)
+    if (paths && shows_blocks(view))
         return options_complain(options, "with counter paths only --json and -m are allowed");
     return EXIT_GOOD;
 }

@@ -74,9 +74,11 @@ static enum state judge(const struct provider *provider, const struct owners *ow
         return TAKEN;
     if (service_not_waited_for(service))
         return OVERDUE;
-    if (!provider->answer.answered && last_event_fails(service->name, &event))
+    if (provider->answer.answered)
+        return ENABLED;
+    if (last_event_fails(service->name, &event))
         return FAILING;
-    return provider->answer.queried && !provider->answer.answered ? SILENT : ENABLED;
+    return provider->answer.queried ? SILENT : ENABLED;
 }
 
 static void note_refusal(void *self, const opl_load_remark *remark)

@@ -43,11 +43,38 @@ static struct {
     __typeof__(&snappy_validate_compressed_buffer) validate_compressed_buffer;
 } snappy;
 
-static bool find_function(void *handle, const char *name, void *ret)
+/* The functions of each library, and where their addresses are stored. */
+struct found_function {
+    const char *name;
+    void *place;
+};
+#define FIND(library, name)                                                                        \
+    {                                                                                              \
+#library "_" #name, &library.name                                                          \
+    }
+static const struct found_function http_functions[] = {
+    FIND(curl, global_init),    FIND(curl, easy_init),
+    FIND(curl, easy_setopt),    FIND(curl, easy_perform),
+    FIND(curl, easy_getinfo),   FIND(curl, easy_strerror),
+    FIND(curl, easy_cleanup),   FIND(curl, slist_append),
+    FIND(curl, slist_free_all), {NULL, NULL},
+};
+static const struct found_function compression_functions[] = {
+    FIND(snappy, max_compressed_length),
+    FIND(snappy, compress),
+    FIND(snappy, validate_compressed_buffer),
+    {NULL, NULL},
+};
+
+static bool find_functions(void *library, const struct found_function *functions)
 {
-    void *function = dlsym(handle, name);
-    memcpy(ret, &function, sizeof function);
-    return function;
+    for (; library && functions->name; functions++) {
+        void *function = dlsym(library, functions->name);
+        if (!function)
+            return false;
+        memcpy(functions->place, &function, sizeof function);
+    }
+    return library;
 }
 
 static bool load_libraries(void)
@@ -56,14 +83,8 @@ static bool load_libraries(void)
     if (!http) /* the name in other distributions */
         http = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     void *compression = dlopen("libsnappy.so.1", RTLD_NOW | RTLD_LOCAL);
-#define FIND(handle, library, name) find_function(handle, #library "_" #name, &library.name)
-    return http && compression && FIND(http, curl, global_init) && FIND(http, curl, easy_init) &&
-           FIND(http, curl, easy_setopt) && FIND(http, curl, easy_perform) &&
-           FIND(http, curl, easy_getinfo) && FIND(http, curl, easy_strerror) &&
-           FIND(http, curl, easy_cleanup) && FIND(http, curl, slist_append) &&
-           FIND(http, curl, slist_free_all) && FIND(compression, snappy, max_compressed_length) &&
-           FIND(compression, snappy, compress) &&
-           FIND(compression, snappy, validate_compressed_buffer);
+    return find_functions(http, http_functions) &&
+           find_functions(compression, compression_functions);
 }
 
 void *client_compress(const void *bytes, size_t size, size_t *ret_size)

@@ -88,26 +88,32 @@ static LSTATUS delete_values(const struct reg *reg, const struct named_key *name
     return status;
 }
 
+static LSTATUS delete_named(const struct reg *reg, const struct named_key *name)
+{
+    bool values = reg->all_values || reg->value_name;
+    if (!values && !*name->path) {
+        complain(reg->key_name, ERROR_ACCESS_DENIED); /* a root key cannot be deleted */
+        return ERROR_ACCESS_DENIED;
+    }
+    const char *about = reg->value_name && *reg->value_name ? reg->value_name : name->full;
+    if (!reg->force && !confirmed("Permanently delete", about, "/f"))
+        return ERROR_CANCELLED;
+    LSTATUS status = values ? delete_values(reg, name) : RegDeleteTreeA(name->root, name->path);
+    if (status)
+        complain(about, status);
+    else
+        print_done();
+    return status;
+}
+
 LSTATUS reg_delete(const struct reg *reg)
 {
     struct named_key name;
-    bool values = reg->all_values || reg->value_name;
     LSTATUS status = key_parse(reg->key_name, &name);
-    if (!status && !values && !*name.path)
-        status = ERROR_ACCESS_DENIED; /* a root key cannot be deleted */
-    if (status || name.is_elsewhere) {
-        key_done(&name);
-        return status ? complain(reg->key_name, status) : complain_elsewhere(reg->key_name);
-    }
-    const char *about = reg->value_name && *reg->value_name ? reg->value_name : name.full;
-    if (!reg->force && !confirmed("Permanently delete", about, "/f"))
-        status = ERROR_CANCELLED;
+    if (status)
+        complain(reg->key_name, status);
     else
-        status = values ? delete_values(reg, &name) : RegDeleteTreeA(name.root, name.path);
-    if (!status)
-        print_done();
-    else if (status != ERROR_CANCELLED)
-        complain(about, status);
+        status = name.is_elsewhere ? complain_elsewhere(reg->key_name) : delete_named(reg, &name);
     key_done(&name);
     return status;
 }

@@ -43,20 +43,27 @@ static time_t seconds_now(void)
 
 /* ---- sessions outlive this process, in a file of its user alone ---- */
 
+/* Opens the file of sessions if it is this user's alone and was written since the boot, because its
+ * times count from the boot. */
+static FILE *open_sessions(const char *path)
+{
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    bool own = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+               !(about.st_mode & 077) && about.st_mtime >= time(NULL) - seconds_now();
+    FILE *file = own ? fdopen(fd, "r") : NULL;
+    if (!file)
+        close(fd);
+    return file;
+}
+
 static void load_sessions(struct access *access)
 {
-    int fd = open(access->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat about;
     struct secret next;
     long long until;
-    bool own = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-               about.st_uid == geteuid() && !(about.st_mode & 077) &&
-               /* the times in the file count from the boot, so a file of an earlier boot is not
-                * used */
-               about.st_mtime >= time(NULL) - seconds_now();
-    FILE *file = own ? fdopen(fd, "r") : NULL;
-    if (!file && fd >= 0)
-        close(fd);
+    FILE *file = open_sessions(access->path);
     for (size_t count = 0; file && count < SESSIONS_MOST;) {
         if (fscanf(file, "%lld %u %43[A-Za-z0-9_-] ", &until, &next.user, next.text) != 3)
             break;

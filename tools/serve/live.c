@@ -194,17 +194,25 @@ static bool watch_processes(struct live *live, struct watched *watched, const ch
     return true;
 }
 
+static struct watched *find_watched(const struct live *live, const char *key, size_t length)
+{
+    for (size_t i = 0; i < live->count; i++)
+        if (strlen(live->tables[i]->key) == length && !memcmp(live->tables[i]->key, key, length))
+            return live->tables[i];
+    return NULL;
+}
+
 /* Returns the table for the lines `key`; if there is none, makes it. NULL: too many tables, or no
  * memory. */
 static struct watched *watch(struct live *live, const char *key, size_t length)
 {
     const char *paths[PATHS_MOST];
     size_t count = 0;
-    for (size_t i = 0; i < live->count; i++)
-        if (strlen(live->tables[i]->key) == length && !memcmp(live->tables[i]->key, key, length))
-            return live->tables[i];
+    struct watched *watched = find_watched(live, key, length);
+    if (watched)
+        return watched;
     remove_unwatched(live);
-    struct watched *watched = live->count < TABLES_MOST ? calloc(1, sizeof *watched) : NULL;
+    watched = live->count < TABLES_MOST ? calloc(1, sizeof *watched) : NULL;
     char *lines = watched ? strndup(key, length) : NULL;
     if (!lines || !(watched->key = strdup(lines)))
         goto failed;

@@ -192,13 +192,14 @@ int list_objects(const struct typeperf *opts)
     int code = EXIT_FAILED;
     if (is_there(remote))
         code = opts->args.count ? list_requested(&listing, &opts->args) : list_all(&listing);
-    if (!code && !opts->names && out == stdout) {
+    bool succeeded = !code && !opts->names;
+    if (succeeded && out == stdout) {
         fputc('\n', out);
         typeperf_success(out);
     }
     if (!output_file_close("typeperf", opts->output, out))
         return EXIT_FAILED;
-    if (!code && !opts->names && opts->output && out != stdout)
+    if (succeeded && opts->output && out != stdout)
         typeperf_success(stdout);
     return code;
 }

@@ -74,6 +74,13 @@ static size_t decode(const char *text, wchar_t *ret, size_t capacity)
     return count;
 }
 
+/* Adds a combining character to the cell. */
+static void add_mark(struct canvas_cell *cell, wchar_t mark)
+{
+    if (cell && cell->text[0])
+        cell->text[1] = mark;
+}
+
 int canvas_text(struct canvas *canvas, int row, int column, int width, enum style style,
                 const char *text)
 {
@@ -89,9 +96,7 @@ int canvas_text(struct canvas *canvas, int row, int column, int width, enum styl
     for (size_t i = 0; i < count; i++) {
         int cells = wcwidth(wide[i]);
         if (cells == 0 && used) {
-            struct canvas_cell *cell = cell_at(canvas, row, column + used - 1);
-            if (cell && cell->text[0])
-                cell->text[1] = wide[i];
+            add_mark(cell_at(canvas, row, column + used - 1), wide[i]);
             continue;
         }
         if (used + cells > width - ellipsis)

@@ -343,6 +343,14 @@ static void tree_lines(struct object *object)
     text_list_done(&names);
 }
 
+/* The selection stays on the same line. */
+static void find_selected(struct object *object)
+{
+    for (size_t i = 0; i < object->count; i++)
+        if (object->lines[i].identity == object->selected)
+            object->cursor.at = i;
+}
+
 /* Makes the lines from the rows of the table of numbers; without that table, from the texts. */
 static void make_lines(struct object *object)
 {
@@ -368,9 +376,7 @@ static void make_lines(struct object *object)
         qsort_r(object->lines, object->count, sizeof *object->lines, compare_lines, object);
     if (object->tree)
         tree_lines(object);
-    for (size_t i = 0; i < object->count; i++) /* the selection stays on the same line */
-        if (object->lines[i].identity == object->selected)
-            object->cursor.at = i;
+    find_selected(object);
 }
 
 /* ---- drawing ---- */
@@ -698,6 +704,10 @@ static void fold(struct object *object, bool open)
 
 static bool fold_key(struct object *object, int key)
 {
+    if (key == 't' || key == KEY_F(5)) {
+        object->tree = !object->tree && !object->of->single;
+        return true;
+    }
     if (!object->tree || !branches_key(key))
         return false;
     if (key == '*')
@@ -721,17 +731,8 @@ bool object_key(struct object *object, int key, struct window *window)
         add_selected(object, window, key == 'A');
         return true;
     }
-    switch (key) {
-    case 't':
-    case KEY_F(5):
-        object->tree = !object->tree && !object->of->single;
-        return true;
-    case ESCAPE:
-        if (!*object->filter.text)
-            return false;
-        object->filter.text[0] = 0;
-        return true;
-    default:
+    if (key != ESCAPE || !*object->filter.text)
         return false;
-    }
+    object->filter.text[0] = 0;
+    return true;
 }

@@ -518,6 +518,18 @@ void details_draw(struct processes *processes, struct canvas *canvas, int row, i
 
 /* ---- keys ---- */
 
+/* Shows the process's threads, or hides them. */
+static void toggle_threads(struct processes *processes, struct details *details)
+{
+    if (details->thread_table) {
+        model_remove_table(processes->list.model, details->thread_table);
+        details->thread_table = 0;
+        return;
+    }
+    details->thread_count = details->ended ? details->thread_count : 0;
+    add_threads(processes, details);
+}
+
 bool details_key(struct processes *processes, int key)
 {
     struct details *details = processes->details;
@@ -532,13 +544,7 @@ bool details_key(struct processes *processes, int key)
         return true;
     case 't':
     case 'H':
-        if (details->thread_table) {
-            model_remove_table(processes->list.model, details->thread_table);
-            details->thread_table = 0;
-        } else {
-            details->thread_count = details->ended ? details->thread_count : 0;
-            add_threads(processes, details);
-        }
+        toggle_threads(processes, details);
         return true;
     case '+':
     case '=':

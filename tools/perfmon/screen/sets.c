@@ -208,9 +208,9 @@ bool sets_key(struct window *window, int key)
         sets->name = (struct field){.open = true};
         return true;
     }
-    if (!sets->open && key != 'D')
-        return false;
     if (!sets->open) {
+        if (key != 'D')
+            return false;
         sets->open = true;
         query(window);
     } else if (cursor_enter(&sets->cursor, key) && sets->cursor.at < sets->rows.count) {

@@ -197,6 +197,14 @@ static bool draw_name(const struct window *window, struct canvas *canvas)
     return true;
 }
 
+/* Returns the message for the last line, which has `size` bytes at `text`; NULL: there is none. */
+static const char *bottom_message(const struct window *window, char *text, size_t size)
+{
+    if (*window->message)
+        return window->message;
+    return moment_text(window, text, size) || describe_source(window, text, size) ? text : NULL;
+}
+
 static void draw_bottom(struct window *window, struct canvas *canvas)
 {
     char text[512];
@@ -208,13 +216,11 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
                                  : local("up, down: more of this help; any other key closes it"));
         return;
     }
-    if (draw_filter(window, canvas))
+    if (draw_filter(window, canvas) || draw_name(window, canvas))
         return;
-    if (draw_name(window, canvas))
-        return;
-    if (*window->message || moment_text(window, text, sizeof text) ||
-        describe_source(window, text, sizeof text)) {
-        draw_message(canvas, *window->message ? window->message : text);
+    const char *message = bottom_message(window, text, sizeof text);
+    if (message) {
+        draw_message(canvas, message);
         return;
     }
     at = draw_entry(canvas, at, STYLE_WEAK, "? keys");
@@ -492,20 +498,29 @@ static void take_click(struct window *window)
         window->view = view;
 }
 
+/* Returns the view that the key chooses, by default the present one. */
+static int view_of_key(struct window *window, int key)
+{
+    int number = key - '1';
+    if (number == VIEW_OBJECT && !window->now->object) {
+        window_report(window, "o opens the table of an object that is selected in 4 counters");
+        return window->view;
+    }
+    if (number >= 0 && number < VIEWS)
+        return number;
+    if (key == 'a' || key == KEY_IC || (key == ESCAPE && window->view == VIEW_OBJECT))
+        return VIEW_TREE;
+    if (key == 'm' && window->machine_count > 1)
+        return VIEW_MACHINES;
+    return key == '\t' ? (window->view + 1) % (VIEWS - !window->now->object) : window->view;
+}
+
 static void choose_view(struct window *window, int key)
 {
-    if (key == '1' + VIEW_OBJECT && !window->now->object)
-        window_report(window, "o opens the table of an object that is selected in 4 counters");
-    else if (key >= '1' && key < '1' + VIEWS)
-        window->view = key - '1';
-    else if (key == 'a' || key == KEY_IC || (key == ESCAPE && window->view == VIEW_OBJECT))
-        window->view = VIEW_TREE;
-    else if (key == 'm' && window->machine_count > 1)
-        window->view = VIEW_MACHINES;
-    else if (key == '\t')
-        window->view = (window->view + 1) % (VIEWS - !window->now->object);
-    else if (key == TERMINAL_CLICK)
+    if (key == TERMINAL_CLICK)
         take_click(window);
+    else
+        window->view = view_of_key(window, key);
     if (window->view == VIEW_TREE && !window->now->tree)
         window->now->tree = new_tree(window);
 }
@@ -762,6 +777,16 @@ static bool add_machine(struct window *window, const struct window_options *opti
     return true;
 }
 
+static int first_view(const struct window_options *options)
+{
+    bool capture = options->files && !options->at;
+    if (options->objects && (capture || options->machine_count <= 1))
+        return VIEW_OBJECT;
+    if (options->machine_count > 1)
+        return VIEW_MACHINES;
+    return options->path_count || capture || options->chart ? VIEW_CHART : VIEW_OVERVIEW;
+}
+
 static bool window_begin(struct window *window, const struct window_options *options, bool print)
 {
     double seconds = options->seconds > 0 ? options->seconds : DEFAULT_SECONDS;
@@ -778,12 +803,7 @@ static bool window_begin(struct window *window, const struct window_options *opt
         if (!add_machine(window, options, i, print))
             return false;
     window->now = window->machines;
-    bool capture = options->files && !options->at;
-    window->view = capture && options->objects                        ? VIEW_OBJECT
-                   : options->machine_count > 1                       ? VIEW_MACHINES
-                   : options->objects                                 ? VIEW_OBJECT
-                   : options->path_count || capture || options->chart ? VIEW_CHART
-                                                                      : VIEW_OVERVIEW;
+    window->view = first_view(options);
     return true;
 }
 
