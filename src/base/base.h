@@ -63,6 +63,8 @@ void memory_populate(void *memory, size_t bytes);
 /* Gives the pages of a large piece of memory back to the system: they become 0, and use memory
  * again when they are written. For memory that is needed only while an answer is made. */
 void memory_unused(void *memory, size_t bytes);
+/* Makes space for one more element of `size` bytes in an array; *array_pointer may change. */
+bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size);
 void free_pointer(void *pointer_to_pointer);
 #define FREE_AUTO __attribute__((cleanup(free_pointer)))
 

@@ -117,6 +117,20 @@ void memory_unused(void *memory, size_t bytes)
         madvise((char *)memory + before, (bytes - before) & ~(page - 1), MADV_DONTNEED);
 }
 
+bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
+{
+    void **array = array_pointer;
+    if (count < *capacity)
+        return true;
+    size_t more = *capacity ? *capacity * 2 : 16;
+    void *bigger = reallocarray(*array, more, size);
+    if (!bigger)
+        return false;
+    *array = bigger;
+    *capacity = more;
+    return true;
+}
+
 void free_pointer(void *pointer_to_pointer)
 {
     void *pointer;

@@ -239,15 +239,10 @@ struct services_reading {
 static bool add_service(void *self, const char *name, const struct registry_subkey *subkey)
 {
     struct services_reading *reading = self;
-    if (reading->count == reading->capacity) {
-        size_t capacity = reading->capacity ? reading->capacity * 2 : 64;
-        struct service *more = reallocarray(reading->services, capacity, sizeof *more);
-        if (!more) {
-            reading->status = ERROR_NOT_ENOUGH_MEMORY;
-            return false;
-        }
-        reading->services = more;
-        reading->capacity = capacity;
+    if (!list_grow(&reading->services, reading->count, &reading->capacity,
+                   sizeof *reading->services)) {
+        reading->status = ERROR_NOT_ENOUGH_MEMORY;
+        return false;
     }
     struct service *service = &reading->services[reading->count];
     LSTATUS status = read_service(service, name, subkey);

@@ -107,8 +107,6 @@ struct text_span span_trim(struct text_span text);     /* removes blanks and tab
 bool span_is(struct text_span span, const char *text); /* compares without regard to case */
 int span_compare(struct text_span left, struct text_span right);
 char *span_copy(struct text_span span);
-/* Makes space for one more element of `size` bytes in an array. */
-bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size);
 
 /* ---- ini/ini.c: bytes to UTF-8 ---- */
 /* Converts a file to UTF-8. *ret_raw: the file is in a code page that only the caller knows, and

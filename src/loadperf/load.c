@@ -129,17 +129,3 @@ char *span_copy(struct text_span span)
 {
     return strndup(span.count ? span.at : "", span.count);
 }
-
-bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
-{
-    void **array = array_pointer;
-    if (count < *capacity)
-        return true;
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *bigger = reallocarray(*array, more, size);
-    if (!bigger)
-        return false;
-    *array = bigger;
-    *capacity = more;
-    return true;
-}

@@ -114,19 +114,6 @@ static bool grow_table(struct columns *columns)
     return true;
 }
 
-static bool grow_list(struct columns *columns)
-{
-    if (columns->count < columns->capacity)
-        return true;
-    size_t capacity = columns->capacity ? columns->capacity * 2 : 32;
-    struct column **list = realloc(columns->list, capacity * sizeof(*list));
-    if (!list)
-        return false;
-    columns->list = list;
-    columns->capacity = capacity;
-    return true;
-}
-
 #define NO_COLUMN UINT32_MAX
 
 /* Finds the first column with that path and kind; NO_COLUMN: none. */
@@ -162,7 +149,8 @@ static bool known(const struct columns *columns, const char *path, enum log_colu
 static PDH_STATUS insert(struct columns *columns, struct column *column, uint32_t first,
                          uint32_t *ret)
 {
-    if (columns->count >= LIMIT_COLUMNS || !grow_list(columns) ||
+    if (columns->count >= LIMIT_COLUMNS ||
+        !list_grow(&columns->list, columns->count, &columns->capacity, sizeof(*columns->list)) ||
         (columns->count >= columns->table_size && !grow_table(columns))) {
         free(column);
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -14,15 +14,9 @@
 
 static struct mark *new_mark(struct marks *marks)
 {
-    if (marks->count == marks->capacity) {
-        size_t capacity = marks->capacity ? marks->capacity * 2 : 16;
-        struct mark *list = realloc(marks->list, capacity * sizeof(*list));
-        if (!list) {
-            marks->failed = true;
-            return NULL;
-        }
-        marks->list = list;
-        marks->capacity = capacity;
+    if (!list_grow(&marks->list, marks->count, &marks->capacity, sizeof(*marks->list))) {
+        marks->failed = true;
+        return NULL;
     }
     return &marks->list[marks->count++];
 }

@@ -24,14 +24,8 @@ void name_table_done(struct name_table *table)
 
 bool name_table_add(struct name_table *table, uint32_t index, const char *text, size_t count)
 {
-    if (table->count == table->capacity) {
-        size_t capacity = table->capacity ? table->capacity * 2 : 64;
-        struct name_entry *entries = reallocarray(table->entries, capacity, sizeof *entries);
-        if (!entries)
-            return false;
-        table->entries = entries;
-        table->capacity = capacity;
-    }
+    if (!list_grow(&table->entries, table->count, &table->capacity, sizeof *table->entries))
+        return false;
     size_t offset = table->texts.len;
     if (offset + count >= UINT32_MAX || !buffer_add(&table->texts, text, count) ||
         !buffer_add_byte(&table->texts, '\0'))

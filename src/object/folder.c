@@ -17,14 +17,8 @@ static LSTATUS folder_add(struct folder *folder, const char *name)
     uint32_t number;
     if (*name < '0' || *name > '9' || !text_decimal(name, strlen(name), &number))
         return ERROR_SUCCESS;
-    if (folder->count == folder->capacity) {
-        size_t storage = folder->capacity ? folder->capacity * 2 : 1024;
-        uint32_t *grown = realloc(folder->numbers, storage * sizeof *grown);
-        if (!grown)
-            return ERROR_NOT_ENOUGH_MEMORY;
-        folder->numbers = grown;
-        folder->capacity = storage;
-    }
+    if (!list_grow(&folder->numbers, folder->count, &folder->capacity, sizeof *folder->numbers))
+        return ERROR_NOT_ENOUGH_MEMORY;
     folder->numbers[folder->count++] = number;
     return ERROR_SUCCESS;
 }

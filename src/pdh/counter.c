@@ -134,26 +134,15 @@ void counter_take_keys(struct counter *counter)
 
 /* ---- adding and removing ---- */
 
-static bool capacity_for_one(struct pdh_query *query)
-{
-    if (query->counter_count < query->counter_capacity)
-        return true;
-    uint32_t capacity = query->counter_capacity ? query->counter_capacity * 2 : 16;
-    struct counter **grown = reallocarray(query->counters, capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    query->counters = grown;
-    query->counter_capacity = capacity;
-    return true;
-}
-
 /* Adds the counter to the query. A counter whose machine cannot be reached is kept, because the
  * machine may be reachable later. (docs/windows/pdh.md#f2) */
 static PDH_STATUS enter(struct pdh_query *query, struct counter *counter, PDH_HCOUNTER *ret)
 {
     PDH_STATUS status = query->source->ops->resolve(counter);
     bool kept = status == 0 || status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
-    if (kept && (!capacity_for_one(query) || handle_new(&counters, counter, &counter->handle))) {
+    if (kept && (!list_grow(&query->counters, query->counter_count, &query->counter_capacity,
+                            sizeof *query->counters) ||
+                 handle_new(&counters, counter, &counter->handle))) {
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         kept = false;
     }

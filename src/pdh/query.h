@@ -111,7 +111,8 @@ struct pdh_query {
     pthread_mutex_t lock;
     struct data_source *source;
     struct counter **counters;
-    uint32_t counter_count, counter_capacity;
+    uint32_t counter_count;
+    size_t counter_capacity;
     bool changed; /* a counter was added or removed since the last collection */
     bool closed;
     struct query_thread *thread;

@@ -35,14 +35,8 @@ static void listing_done(struct listing *listing)
 
 static bool listing_add(struct listing *listing, const char *name)
 {
-    if (listing->count == listing->capacity) {
-        size_t capacity = listing->capacity ? listing->capacity * 2 : 64;
-        char **names = reallocarray(listing->names, capacity, sizeof *names);
-        if (!names)
-            return false;
-        listing->names = names;
-        listing->capacity = capacity;
-    }
+    if (!list_grow(&listing->names, listing->count, &listing->capacity, sizeof *listing->names))
+        return false;
     listing->names[listing->count] = strdup(name);
     return listing->names[listing->count++];
 }
@@ -262,14 +256,8 @@ static bool keep_strings(struct item *item, const char *path, const opl_reg_entr
 
 static LSTATUS keep(struct items *items, const struct item *like, const char *path)
 {
-    if (items->count == items->capacity) {
-        size_t capacity = items->capacity ? items->capacity * 2 : 64;
-        struct item *grown = realloc(items->items, capacity * sizeof *grown);
-        if (!grown)
-            return ERROR_NOT_ENOUGH_MEMORY;
-        items->items = grown;
-        items->capacity = capacity;
-    }
+    if (!list_grow(&items->items, items->count, &items->capacity, sizeof *items->items))
+        return ERROR_NOT_ENOUGH_MEMORY;
     struct item *item = &items->items[items->count];
     *item = *like;
     if (!keep_strings(item, path, &like->entry))

@@ -405,18 +405,9 @@ const struct layer_file *folder_file(const struct layer_folder *folder, const ch
 LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file)
 {
     char *copy = strdup(name);
-    if (copy && folder->count == folder->capacity) {
-        size_t capacity = folder->capacity ? folder->capacity * 2 : 64;
-        struct layer_file *files = reallocarray(folder->files, capacity, sizeof *files);
-        if (!files) {
-            free(copy);
-            copy = NULL;
-        } else {
-            folder->files = files;
-            folder->capacity = capacity;
-        }
-    }
-    if (!copy) {
+    if (!copy ||
+        !list_grow(&folder->files, folder->count, &folder->capacity, sizeof *folder->files)) {
+        free(copy);
         tree_free(file->tree);
         return ERROR_NOT_ENOUGH_MEMORY;
     }

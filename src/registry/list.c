@@ -48,21 +48,13 @@ struct subkeys {
 static bool add_subkey(void *self, const char *name)
 {
     struct subkeys *list = self;
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 16;
-        char **names = reallocarray(list->names, capacity, sizeof *names);
-        list->failed |= !names;
-        if (!names)
-            return false;
-        list->names = names;
-        list->capacity = capacity;
-    }
-    list->names[list->count] = strdup(name);
-    if (!list->names[list->count]) {
+    char *copy = strdup(name);
+    if (!copy || !list_grow(&list->names, list->count, &list->capacity, sizeof *list->names)) {
+        free(copy);
         list->failed = true;
         return false;
     }
-    list->count++;
+    list->names[list->count++] = copy;
     return true;
 }
 

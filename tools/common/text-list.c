@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A growing list of texts, and the files that fill one. */
 #include "text-list.h"
+#include "list.h"
 
 #include <errno.h>
 #include <iconv.h>
@@ -11,14 +12,8 @@
 
 bool text_list_add_part(struct text_list *list, const char *text, size_t size)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 16;
-        char **grown = realloc(list->texts, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        list->texts = grown;
-        list->capacity = capacity;
-    }
+    if (!list_grow(&list->texts, list->count, &list->capacity, sizeof *list->texts))
+        return false;
     char *copy = strndup(text, size);
     if (!copy)
         return false;

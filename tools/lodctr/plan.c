@@ -2,6 +2,7 @@
 /* The result of a dry run: the registry file of one service, parsed by the library and printed
  * as values and as one list of texts for each language. */
 #include "lodctr.h"
+#include "../common/list.h"
 
 #include "../view/text.h"
 
@@ -77,14 +78,8 @@ static bool take_entry(void *self, const opl_reg_entry *entry)
     plan->good &= entry->kind != OPL_REG_DAMAGED;
     if (entry->kind != OPL_REG_VALUE)
         return true;
-    if (plan->count == plan->capacity) {
-        size_t capacity = plan->capacity ? plan->capacity * 2 : 64;
-        struct plan_value *values = realloc(plan->values, capacity * sizeof *values);
-        if (!values)
-            return plan->good = false;
-        plan->values = values;
-        plan->capacity = capacity;
-    }
+    if (!list_grow(&plan->values, plan->count, &plan->capacity, sizeof *plan->values))
+        return plan->good = false;
     struct plan_value *value = &plan->values[plan->count++];
     *value = (struct plan_value){.place = plan->count};
     key_language(entry->key, value->language);

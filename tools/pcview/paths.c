@@ -3,6 +3,7 @@
 #include "pcview.h"
 #include "../common/counter-path.h"
 #include "../common/json.h"
+#include "../common/list.h"
 #include "../common/machines.h"
 #include "../common/missing.h"
 #include "../common/pdh-message.h"
@@ -45,14 +46,8 @@ static void miss(struct readings *all, const char *path, PDH_STATUS status)
 
 static bool keep(struct readings *all, const char *path, PDH_HCOUNTER counter, bool by_pattern)
 {
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity ? all->capacity * 2 : 64;
-        struct path_reading *grown = reallocarray(all->items, capacity, sizeof *grown);
-        if (!grown)
-            return false;
-        all->items = grown;
-        all->capacity = capacity;
-    }
+    if (!list_grow(&all->items, all->count, &all->capacity, sizeof *all->items))
+        return false;
     struct path_reading *reading = &all->items[all->count];
     *reading =
         (struct path_reading){.counter = counter, .path = strdup(path), .by_pattern = by_pattern};

@@ -4,6 +4,7 @@
 #include "perfmon.h"
 
 #include "../common/last-event.h"
+#include "../common/list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,14 +23,8 @@ enum { LONGEST_FIELD = 1 << 20 };
 
 static bool add(struct event_log *log, char *const fields[FIELDS])
 {
-    if (log->count == log->capacity) {
-        size_t capacity = log->capacity ? log->capacity * 2 : 64;
-        struct event *list = reallocarray(log->list, capacity, sizeof *list);
-        if (!list)
-            return false;
-        log->list = list;
-        log->capacity = capacity;
-    }
+    if (!list_grow(&log->list, log->count, &log->capacity, sizeof *log->list))
+        return false;
     struct event *event = &log->list[log->count];
     *event = (struct event){strdup(fields[TIME]),  strdup(fields[SOURCE]),
                             strdup(fields[LEVEL]), strdup(fields[SERVICE]),

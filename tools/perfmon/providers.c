@@ -2,6 +2,8 @@
 /* Each provider's state, from its records in the registry. */
 #include "perfmon.h"
 
+#include "../common/list.h"
+
 #include <limits.h>
 #include <openperflib/load.h>
 #include <winerror.h>
@@ -298,15 +300,10 @@ static bool take(void *self, const char *name)
     struct providers *providers = collecting->ret;
     if (!is_wanted(collecting, name))
         return true;
-    if (providers->count == providers->capacity) {
-        size_t capacity = providers->capacity ? providers->capacity * 2 : 32;
-        struct provider *list = reallocarray(providers->list, capacity, sizeof *list);
-        if (!list) {
-            providers->status = ERROR_NOT_ENOUGH_MEMORY;
-            return false;
-        }
-        providers->list = list;
-        providers->capacity = capacity;
+    if (!list_grow(&providers->list, providers->count, &providers->capacity,
+                   sizeof *providers->list)) {
+        providers->status = ERROR_NOT_ENOUGH_MEMORY;
+        return false;
     }
     struct provider *provider = &providers->list[providers->count];
     *provider = (struct provider){0};

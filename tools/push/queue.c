@@ -8,6 +8,8 @@
  */
 #include "push.h"
 
+#include "../common/list.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,15 +44,9 @@ static void write_name(const struct batch *batch, char name[static NAME_SIZE])
 /* Returns the place for one more batch at the end; NULL: no memory. */
 static struct batch *extend(struct queue *queue)
 {
-    if (queue->count == queue->capacity) {
-        size_t capacity = queue->capacity ? queue->capacity * 2 : 64;
-        struct batch *grown = reallocarray(queue->batches, capacity, sizeof *grown);
-        if (!grown)
-            return NULL;
-        queue->batches = grown;
-        queue->capacity = capacity;
-    }
-    return &queue->batches[queue->count];
+    return list_grow(&queue->batches, queue->count, &queue->capacity, sizeof *queue->batches)
+               ? &queue->batches[queue->count]
+               : NULL;
 }
 
 static void append(struct queue *queue, const struct batch *batch)

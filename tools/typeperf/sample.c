@@ -3,6 +3,8 @@
  * before the first sample, because rates need two samples. */
 #include "typeperf.h"
 
+#include "../common/list.h"
+
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
@@ -79,14 +81,8 @@ struct cells {
 
 static bool add_cell(struct cells *cells, const char *path, double value)
 {
-    if (cells->paths.count == cells->capacity) {
-        size_t capacity = cells->capacity ? cells->capacity * 2 : 64;
-        double *values = realloc(cells->values, capacity * sizeof *values);
-        if (!values)
-            return false;
-        cells->values = values;
-        cells->capacity = capacity;
-    }
+    if (!list_grow(&cells->values, cells->paths.count, &cells->capacity, sizeof *cells->values))
+        return false;
     cells->values[cells->paths.count] = value;
     return text_list_add(&cells->paths, path);
 }

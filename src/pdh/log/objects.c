@@ -20,7 +20,7 @@ struct instance_names {
         bool has_parent;
         bool no_texts;
     } * more; /* one entry for each item of `set` */
-    uint32_t more_capacity;
+    size_t more_capacity;
 };
 
 static void names_done(struct instance_names *names)
@@ -36,14 +36,8 @@ static bool names_add(struct instance_names *names, const char *name, uint32_t n
     const struct instance_key key = item_key(name, number);
     if (item_find_key(&names->set, &key, UINT32_MAX))
         return true;
-    if (names->set.count == names->more_capacity) {
-        uint32_t capacity = names->more_capacity ? names->more_capacity * 2 : 16;
-        struct names_more *grown = reallocarray(names->more, capacity, sizeof *grown);
-        if (!grown)
-            return false;
-        names->more = grown;
-        names->more_capacity = capacity;
-    }
+    if (!list_grow(&names->more, names->set.count, &names->more_capacity, sizeof *names->more))
+        return false;
     names->more[names->set.count] = more;
     return item_add(&names->set, &key);
 }
