@@ -6,5 +6,5 @@
  */
 #include "perfdisk.h"
 
-static const opl_object *const objects[] = {&perfdisk_physical, &perfdisk_logical, &perfdisk_space};
+static const opl_object *const objects[] = {PERFDISK_OBJECTS(&)};
 OPL_PROVIDER_NT(objects, NULL, OpenDiskObject, CollectDiskObjectData, CloseDiskObject);

@@ -47,7 +47,9 @@ struct perfdisk_item {
 };
 
 extern const opl_source perfdisk_diskstats;
-extern const opl_object perfdisk_physical, perfdisk_logical, perfdisk_space;
+/* The objects, in the order of the provider's table; `_` stands before each name. */
+#define PERFDISK_OBJECTS(_) _ perfdisk_physical, _ perfdisk_logical, _ perfdisk_space
+extern const opl_object PERFDISK_OBJECTS();
 
 /* proc/diskstats, read once per collection; NULL: unreadable, or no memory. */
 struct perfdisk_devices *perfdisk_devices_read(opl_reading *reading);

@@ -7,11 +7,7 @@
 
 const uint32_t perflinux_whole = 10000;
 
-static const opl_object *const objects[] = {
-    &perflinux_processor, &perflinux_pressure, &perflinux_interrupt,   &perflinux_softnet,
-    &perflinux_zone,      &perflinux_slab,     &perflinux_limits,      &perflinux_conntrack,
-    &perflinux_inodes,    &perflinux_memory,   &perflinux_unit,        &perflinux_thermal,
-    &perflinux_battery,   &perflinux_meter,    &perflinux_performance, &perflinux_network};
+static const opl_object *const objects[] = {PERFLINUX_OBJECTS(&)};
 
 static void begin(void)
 {

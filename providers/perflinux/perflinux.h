@@ -11,10 +11,13 @@
 #include <winerror.h>
 #include <winperf.h>
 
-extern const opl_object perflinux_processor, perflinux_pressure, perflinux_interrupt,
-    perflinux_softnet, perflinux_zone, perflinux_slab, perflinux_limits, perflinux_conntrack,
-    perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
-    perflinux_meter, perflinux_performance, perflinux_network;
+/* The objects, in the order of the provider's table; `_` stands before each name. */
+#define PERFLINUX_OBJECTS(_)                                                                       \
+    _ perflinux_processor, _ perflinux_pressure, _ perflinux_interrupt, _ perflinux_softnet,       \
+        _ perflinux_zone, _ perflinux_slab, _ perflinux_limits, _ perflinux_conntrack,             \
+        _ perflinux_inodes, _ perflinux_memory, _ perflinux_unit, _ perflinux_thermal,             \
+        _ perflinux_battery, _ perflinux_meter, _ perflinux_performance, _ perflinux_network
+extern const opl_object PERFLINUX_OBJECTS();
 
 /* Called at Open: clear the data about this machine that was cached before the last Close. */
 void perflinux_processor_open(void);

@@ -8,9 +8,6 @@
 const opl_source perfnet_snmp = {.path = "proc/net/snmp", .pairs = true};
 const opl_source perfnet_snmp6 = {.path = "proc/net/snmp6"};
 
-static const opl_object *const objects[] = {
-    &perfnet_interface, &perfnet_ipv4,    &perfnet_ipv6,       &perfnet_icmp,
-    &perfnet_tcpv4,     &perfnet_udpv4,   &perfnet_tcpv6,      &perfnet_udpv6,
-    &perfnet_icmpv6,    &perfnet_adapter, &perfnet_redirector, &perfnet_server};
+static const opl_object *const objects[] = {PERFNET_OBJECTS(&)};
 OPL_PROVIDER_NT(objects, perfnet_interface_open, OpenTcpIpPerformanceData,
                 CollectTcpIpPerformanceData, CloseTcpIpPerformanceData);

@@ -7,11 +7,12 @@
 #include <winerror.h>
 #include <winperf.h>
 
-extern const opl_object perfnet_interface, perfnet_adapter;
-extern const opl_object perfnet_ipv4, perfnet_ipv6, perfnet_icmp, perfnet_icmpv6;
-extern const opl_object perfnet_tcpv4, perfnet_tcpv6, perfnet_udpv4, perfnet_udpv6;
-
-extern const opl_object perfnet_redirector, perfnet_server;
+/* The objects, in the order of the provider's table; `_` stands before each name. */
+#define PERFNET_OBJECTS(_)                                                                         \
+    _ perfnet_interface, _ perfnet_ipv4, _ perfnet_ipv6, _ perfnet_icmp, _ perfnet_tcpv4,          \
+        _ perfnet_udpv4, _ perfnet_tcpv6, _ perfnet_udpv6, _ perfnet_icmpv6, _ perfnet_adapter,    \
+        _ perfnet_redirector, _ perfnet_server
+extern const opl_object PERFNET_OBJECTS();
 
 extern const opl_source perfnet_dev, perfnet_snmp, perfnet_snmp6;
 

@@ -11,7 +11,5 @@ const opl_source perfos_loadavg = {.path = "proc/loadavg"};
 const opl_source perfos_meminfo = {.path = "proc/meminfo"};
 const opl_source perfos_vmstat = {.path = "proc/vmstat"};
 
-static const opl_object *const objects[] = {&perfos_system,    &perfos_memory,  &perfos_cache,
-                                            &perfos_processor, &perfos_objects, &perfos_paging_file,
-                                            &perfos_numa};
+static const opl_object *const objects[] = {PERFOS_OBJECTS(&)};
 OPL_PROVIDER_NT(objects, perfos_processor_open, OpenOSObject, CollectOSObjectData, CloseOSObject);

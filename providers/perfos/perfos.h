@@ -10,8 +10,11 @@
 #include <winerror.h>
 #include <winperf.h>
 
-extern const opl_object perfos_system, perfos_memory, perfos_cache, perfos_processor,
-    perfos_objects, perfos_paging_file, perfos_numa;
+/* The objects, in the order of the provider's table; `_` stands before each name. */
+#define PERFOS_OBJECTS(_)                                                                          \
+    _ perfos_system, _ perfos_memory, _ perfos_cache, _ perfos_processor, _ perfos_objects,        \
+        _ perfos_paging_file, _ perfos_numa
+extern const opl_object PERFOS_OBJECTS();
 
 extern const opl_source perfos_stat, perfos_loadavg, perfos_meminfo, perfos_vmstat;
 

@@ -5,11 +5,6 @@
  */
 #include "perfproc.h"
 
-static const opl_object *const objects[] = {&perfproc_process,        &perfproc_process_v2,
-                                            &perfproc_thread,         &perfproc_thread_details,
-                                            &perfproc_address_space,  &perfproc_image,
-                                            &perfproc_full_image,     &perfproc_job,
-                                            &perfproc_job_details,    &perfproc_process_io,
-                                            &perfproc_process_details};
+static const opl_object *const objects[] = {PERFPROC_OBJECTS(&)};
 OPL_PROVIDER_NT(objects, NULL, OpenSysProcessObject, CollectSysProcessObjectData,
                 CloseSysProcessObject);

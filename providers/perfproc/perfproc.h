@@ -12,11 +12,12 @@
 /* Windows' thread states that Linux has, too. */
 enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERFPROC_UNKNOWN = 7 };
 
-extern const opl_object perfproc_process, perfproc_process_v2, perfproc_thread;
-extern const opl_object perfproc_thread_details, perfproc_address_space, perfproc_image,
-    perfproc_full_image;
-extern const opl_object perfproc_job, perfproc_job_details, perfproc_process_io;
-extern const opl_object perfproc_process_details;
+/* The objects, in the order of the provider's table; `_` stands before each name. */
+#define PERFPROC_OBJECTS(_)                                                                        \
+    _ perfproc_process, _ perfproc_process_v2, _ perfproc_thread, _ perfproc_thread_details,       \
+        _ perfproc_address_space, _ perfproc_image, _ perfproc_full_image, _ perfproc_job,         \
+        _ perfproc_job_details, _ perfproc_process_io, _ perfproc_process_details
+extern const opl_object PERFPROC_OBJECTS();
 /* proc/PID/stat of a process, proc/PID/task/TID/stat of a thread. */
 extern const opl_source perfproc_stat;
 extern const opl_source perfproc_status, perfproc_io; /* files of a process */
