@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "../temp.h"
+#include "folder.h"
 #include "log/log.h"
 #include "log/formats/zst.h"
 
 enum { FILES = 40, SAMPLES = 240, SECOND = 10000000, STEP = 15 * SECOND };
 static const LONGLONG begin = INT64_C(126858528000000000); /* 01/01/2003 */
-static char root[64], folder[192];
+static char root[64], folder[FOLDER_SIZE];
 
 static const char *in_set(const char *name)
 {
@@ -29,13 +29,7 @@ static const char *in_set(const char *name)
 
 static int make_folders(void **state)
 {
-    char path[128];
-    temp_make(root);
-    setenv("OPENPERFLIB_ROOT", root, 1);
-    place_forget();
-    snprintf(path, sizeof path, "%s/captures", root);
-    snprintf(folder, sizeof folder, "%s/night", path);
-    return mkdir(path, 0755) || mkdir(folder, 0755);
+    return folder_make(root, "night", folder);
 }
 
 static int remove_folders(void **state)

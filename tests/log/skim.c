@@ -11,13 +11,13 @@
 
 #include <cmocka.h>
 
-#include "../temp.h"
+#include "folder.h"
 #include "log/log.h"
 #include "log/formats/zst.h"
 
 enum { FILES = 3, SAMPLES = 240, ITEMS = 500, STEP = 15, HOUR = 3600 };
 static const LONGLONG second = 10000000, begin = INT64_C(134100000000000000);
-static char root[64], folder[160];
+static char root[64], folder[FOLDER_SIZE];
 
 static LONGLONG time_of(size_t number)
 {
@@ -66,14 +66,7 @@ static void write_file(const char *end, size_t file)
 
 static int make_folders(void **state)
 {
-    char path[128];
-    (void)state;
-    temp_make(root);
-    setenv("OPENPERFLIB_ROOT", root, 1);
-    place_forget();
-    snprintf(path, sizeof path, "%s/captures", root);
-    snprintf(folder, sizeof folder, "%s/s", path);
-    return mkdir(path, 0755) || mkdir(folder, 0755);
+    return folder_make(root, "s", folder);
 }
 
 static int remove_folders(void **state)

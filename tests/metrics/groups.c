@@ -358,19 +358,19 @@ static void twenty_thousand_ends_never_lower_a_sum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_member_that_ends_stays_in_the_sum, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_member_that_moves_takes_nothing_along, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_that_an_answer_lacks_is_not_counted_again, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_is_not_known_is_absent, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_first_rule_that_matches_decides, setup, teardown),
-        cmocka_unit_test_setup_teardown(wrong_rules_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_are_valid_and_bounded, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_restart_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_damaged_file_begins_anew, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_many_groups_become_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_file_belongs_to_one_exporter, setup, teardown),
-        cmocka_unit_test_setup_teardown(twenty_thousand_ends_never_lower_a_sum, setup, teardown),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(a_member_that_ends_stays_in_the_sum),
+        TEST(a_member_that_moves_takes_nothing_along),
+        TEST(one_that_an_answer_lacks_is_not_counted_again),
+        TEST(what_is_not_known_is_absent),
+        TEST(the_first_rule_that_matches_decides),
+        TEST(wrong_rules_are_refused),
+        TEST(names_are_valid_and_bounded),
+        TEST(a_restart_goes_on),
+        TEST(a_damaged_file_begins_anew),
+        TEST(too_many_groups_become_one),
+        TEST(the_file_belongs_to_one_exporter),
+        TEST(twenty_thousand_ends_never_lower_a_sum),
     };
     char lock[80];
     if (!mkdtemp(folder))
