@@ -331,11 +331,13 @@ int main(int argc, char **argv)
     if (id < 0)
         return options_status(id);
     settings.metrics.hosts = settings.hosts;
-    const struct group *group = settings.group ? getgrnam(settings.group) : NULL;
-    if (settings.group && !group)
-        return options_complain(&options, "there is no group %s", text_seen(settings.group));
     if (lacks_buffer(&settings.push))
         return options_complain(
             &options, "--push needs a folder for samples that wait: --push-buffer FOLDER");
-    return run_all(&settings, group ? group->gr_gid : (gid_t)-1);
+    if (!settings.group)
+        return run_all(&settings, (gid_t)-1);
+    const struct group *group = getgrnam(settings.group);
+    if (!group)
+        return options_complain(&options, "there is no group %s", text_seen(settings.group));
+    return run_all(&settings, group->gr_gid);
 }
