@@ -36,7 +36,7 @@ static void widen(const unsigned char *data, size_t bytes, WCHAR *to)
     to[count ? (size_t)count : bytes] = 0;
 }
 
-/* Opens a regular file, whose name may have backslashes. NULL: there is none, or it is too large. */
+/* Opens a regular file whose name may have backslashes. NULL: there is none, or too large. */
 static FILE *open_profile(LPCWSTR name, size_t *ret_size)
 {
     struct stat st;
