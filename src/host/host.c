@@ -115,14 +115,6 @@ struct round {
 static struct round *free_list;
 static pthread_mutex_t free_list_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void round_return(struct round *round)
-{
-    lock_take(&free_list_lock);
-    round->next = free_list;
-    free_list = round;
-    lock_release(&free_list_lock);
-}
-
 static bool grow(struct round *round, size_t capacity)
 {
     uint32_t *chosen = reallocarray(round->chosen, capacity, sizeof(*chosen));
@@ -145,11 +137,13 @@ static struct round *round_take(size_t capacity)
     lock_release(&free_list_lock);
     if (!round)
         round = calloc(1, sizeof(*round));
-    if (round && round->capacity < capacity && !grow(round, capacity)) {
-        round_return(round);
-        return NULL;
-    }
-    return round;
+    if (!round || round->capacity >= capacity || grow(round, capacity))
+        return round;
+    free(round->chosen);
+    free(round->states);
+    free(round->taken);
+    free(round);
+    return NULL;
 }
 
 /* A query in progress, and the answers that it has so far. */
@@ -443,7 +437,10 @@ LSTATUS host_collect(const struct query *query, void *data, size_t capacity, siz
         if (collection.short_of_space && tries && tries % MANY_TRIES == 0)
             report_pressure(&collection, tries);
         shortage_here.needed = collection.lacking ? collection.used + collection.lacking : 0;
-        round_return(round);
+        lock_take(&free_list_lock);
+        round->next = free_list;
+        free_list = round;
+        lock_release(&free_list_lock);
         answers_write(collection.table, false);
     }
     service_table_release(collection.table);

@@ -60,8 +60,6 @@ static char *folder_path(const char *place, const char *below)
 
 static void find_folders(void)
 {
-    if (store.known)
-        return;
     const char *places[STORE_LAYERS] = {place_vendor(), place_machine(), place_user()};
     for (int i = 0; i < STORE_LAYERS; i++)
         store.folders[i] =
@@ -73,7 +71,8 @@ static void find_folders(void)
 const char *store_folder(enum registry_layer layer)
 {
     lock_take(&lock);
-    find_folders();
+    if (!store.known)
+        find_folders();
     const char *path = store.folders[layer].path;
     lock_release(&lock);
     return path;
@@ -218,16 +217,17 @@ static LSTATUS refresh(bool every_file)
 {
     struct index index = {0};
     bool changed = !store.current || store.stale;
-    if (walks && !changed && !every_file && !__atomic_load_n(&invalid, __ATOMIC_RELAXED))
-        return ERROR_SUCCESS;
-    int64_t now = clock_ticks();
-    find_folders();
-    bool due = now - store.files_seen >= FILES_EVERY_100NS;
     if (__atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED)) {
         every_file = true;
         if (store.current)
             store.current->identity = 0; /* the view may lack values that the index has */
     }
+    if (walks && !changed && !every_file)
+        return ERROR_SUCCESS;
+    int64_t now = clock_ticks();
+    if (!store.known)
+        find_folders();
+    bool due = now - store.files_seen >= FILES_EVERY_100NS;
     size_t files = every_file ? SIZE_MAX : due ? FILES_AT_ONCE : 0;
     if (files)
         store.files_seen = now;

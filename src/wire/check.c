@@ -422,20 +422,13 @@ static void report_refused(struct answer_check *check)
 
 /* Reports an object with the number of an earlier one: readers take the first of two objects with
  * the same number and never see the second. */
-static void check_number(struct answer_check *check)
+static void report_twice(struct answer_check *check)
 {
-    opl_object_view before = {0};
-    DWORD index = check->object.type.ObjectNameTitleIndex;
-    while (opl_block_next_object(&check->block, &before) &&
-           before.position < check->object.position)
-        if (before.type.ObjectNameTitleIndex == index) {
-            struct wire_finding finding =
-                OBJECT_FIELD(check, WIRE_FAULT_TWICE, ObjectNameTitleIndex);
-            set_expected(&finding, index, "", 0, "a number that no other object has");
-            finding.described = true;
-            report(check, &finding);
-            return;
-        }
+    struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_TWICE, ObjectNameTitleIndex);
+    set_expected(&finding, check->object.type.ObjectNameTitleIndex, "", 0,
+                 "a number that no other object has");
+    finding.described = true;
+    report(check, &finding);
 }
 
 enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
@@ -460,8 +453,13 @@ enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
             report_refused(&check);
             break;
         }
-        if (i < MOST_COMPARED)
-            check_number(&check);
+        opl_object_view before = {0};
+        while (i < MOST_COMPARED && opl_block_next_object(&check.block, &before) &&
+               before.position < i)
+            if (before.type.ObjectNameTitleIndex == object->type.ObjectNameTitleIndex) {
+                report_twice(&check);
+                break;
+            }
         /* after a damaged length the next object cannot be reached */
         if (!definitions_add_up(&check, &needed) || !instances_add_up(&check, needed))
             break;
