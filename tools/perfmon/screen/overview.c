@@ -200,6 +200,23 @@ static bool verdict_disk(const struct overview *overview, char *ret, size_t capa
     return found;
 }
 
+/* Returns why the state of the machine is not known; NULL: it is. */
+static const char *unknown_because(const struct overview *overview,
+                                   const struct model_source *source)
+{
+    if (overview_ready(overview))
+        return NULL;
+    if (source->at)
+        return table_of(overview, CPU)->row_count
+                   ? local("not known: there are no rates of this sample")
+                   : local("not known: nothing was recorded then");
+    if (source->capture)
+        return local("not known: the capture has no such counters");
+    return source->state == MODEL_STARTING || source->state == MODEL_GOOD
+               ? local("the first sample is being taken")
+               : local("not known: there is no sample");
+}
+
 void overview_verdict(const struct overview *overview, char *ret, size_t capacity)
 {
     double busy = value_of(overview, CPU, "_Total", CPU_BUSY);
@@ -207,18 +224,9 @@ void overview_verdict(const struct overview *overview, char *ret, size_t capacit
     double swap = value_of(overview, USAGE, NULL, USAGE_SWAP);
     struct model_source source;
     model_source(overview->model, overview->source, &source);
-    if (!overview_ready(overview) && source.at)
-        snprintf(ret, capacity, "%s",
-                 table_of(overview, CPU)->row_count
-                     ? local("not known: there are no rates of this sample")
-                     : local("not known: nothing was recorded then"));
-    else if (!overview_ready(overview) && source.capture)
-        snprintf(ret, capacity, "%s", local("not known: the capture has no such counters"));
-    else if (!overview_ready(overview))
-        snprintf(ret, capacity, "%s",
-                 source.state == MODEL_STARTING || source.state == MODEL_GOOD
-                     ? local("the first sample is being taken")
-                     : local("not known: there is no sample"));
+    const char *unknown = unknown_because(overview, &source);
+    if (unknown)
+        snprintf(ret, capacity, "%s", unknown);
     else if (verdict_pressure(overview, ret, capacity) || verdict_disk(overview, ret, capacity))
         return;
     else if (busy >= 90)

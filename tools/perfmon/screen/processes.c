@@ -386,6 +386,21 @@ static int draw_rest(const struct processes *processes, struct canvas *canvas, i
                              last - row < MOST_LINES ? last - row : MOST_LINES, STYLE_WEAK, text);
 }
 
+/* Draws the lines from `row` on. Returns whether one of them lacks its texts. */
+static bool draw_lines(const struct processes *processes, struct canvas *canvas, int row, int last,
+                       const struct layout *layout, bool active)
+{
+    bool lack = false;
+    for (size_t i = active ? processes->cursor.first : 0;
+         i < processes->list.line_count && row < last; i++, row++) {
+        draw_line(processes, canvas, row, layout, &processes->list.lines[i]);
+        lack |= processes->list.lines[i].members && !processes->list.lines[i].texts;
+        if (active && i == processes->cursor.at)
+            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+    }
+    return lack;
+}
+
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active)
 {
@@ -401,19 +416,12 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     draw_head(processes, canvas, row++, &layout);
     if (active && !processes->list.line_count)
         draw_none(processes, canvas, row);
-    /* the texts are wanted if the state is shown, if grouping or filter need texts, or (below) if a
-     * visible line lacks them */
-    bool want = layout.text[STATE] || processes->grouping || *processes->filter.text;
     cursor_fit(&processes->cursor, processes->list.line_count, (size_t)(last - row));
     processes->cursor.row = row;
-    for (size_t i = active ? processes->cursor.first : 0;
-         i < processes->list.line_count && row < last; i++, row++) {
-        draw_line(processes, canvas, row, &layout, &processes->list.lines[i]);
-        want |= processes->list.lines[i].members && !processes->list.lines[i].texts;
-        if (active && i == processes->cursor.at)
-            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
-    }
-    if (want)
+    bool lack = draw_lines(processes, canvas, row, last, &layout, active);
+    /* the texts are wanted if the state is shown, if grouping or filter need texts, or if a visible
+     * line lacks them */
+    if (lack || layout.text[STATE] || processes->grouping || *processes->filter.text)
         model_want(processes->list.model, processes->list.texts);
 }
 
