@@ -80,9 +80,11 @@ static void load_sessions(struct access *access)
 static void save_sessions(const struct access *access)
 {
     char path[PATH_MAX + 4];
+    if (!*access->path)
+        return;
     snprintf(path, sizeof path, "%s.new", access->path);
     unlink(path);
-    int fd = *access->path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file)
         return;
