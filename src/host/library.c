@@ -137,7 +137,7 @@ static const char *remedy(LSTATUS status, const char *why)
     case ERROR_ACCESS_DENIED:
         return "correct the owner and mode of the file and of the folders above it";
     case ERROR_DLL_INIT_FAILED:
-        return "see its documentation for what its DllMain needs";
+        return "see the library's documentation for what its DllMain needs";
     case ERROR_PROCESS_ABORTED:
         return "report it to its author; openperflib-check shows where it failed";
     default:

@@ -201,10 +201,10 @@ bool verdict_keep(struct service *service, const struct host_settings *settings,
  * quarantine. A provider that is disabled by hand has no such value and stays disabled.
  * (docs/windows/providers.md#d4, 12; docs/windows/providers.md#d5)
  *
- * A late answer is not a failure: a program that queries only once exits before it can know whether
- * the provider is slow or hung. The value `Unanswered` counts such programs until one of them gets
- * an answer; when it reaches Error Count Limit, programs still query the provider, but do not wait
- * for it.
+ * An overdue answer is not a failure: a program that queries only once exits before it can know
+ * whether the provider is slow or hung. The value `Unanswered` counts such programs until one of
+ * them gets an answer; when it reaches Error Count Limit, programs still query the provider, but do
+ * not wait for it.
  *
  * `transitions` has one row with the consequences of each event, and one function applies it.
  */

@@ -49,7 +49,7 @@ enum { VALIDATION_BYTES = 16 };
 /* Returns ERROR_SUCCESS if programs of this user would load the file: its owner and mode, and those
  * of the folders above it, must permit that. If not, `why` has the reason and what to do. */
 LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT]);
-/* Computes the validation code of the library's file, in the form that is registered; false: the
+/* Computes the validation code of the library's file, in the format that is registered; false: the
  * file does not exist. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES]);
 
@@ -269,7 +269,7 @@ void known_save(const struct known_files *known, const struct registry_edit *edi
 uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *without);
 const struct known_file *known_find(const struct known_files *known, enum registry_layer layer,
                                     const char *name);
-/* True if another file of `layer` than `without` mentions the service. */
+/* True if a file of `layer` other than `without` mentions the service. */
 bool known_elsewhere(const struct known_files *known, const char *service,
                      enum registry_layer layer, const char *without);
 

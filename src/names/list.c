@@ -31,7 +31,7 @@ struct name_list {
     const char *multi;
     struct registry_content *content; /* the file; NULL: `bytes` has everything */
     pthread_mutex_t lock;             /* guards reading from the file */
-    atomic_bool *there;               /* for each block of the file: it is in `bytes` */
+    atomic_bool *loaded; /* for each block of the file: true if it was read into `bytes` */
     atomic_bool failed;
 };
 enum { LAYOUT = 1 }; /* to be increased if the layout or the hash changes */
@@ -39,10 +39,10 @@ enum { LAYOUT = 1 }; /* to be increased if the layout or the hash changes */
 static bool read_block(struct name_list *list, size_t block)
 {
     lock_take(&list->lock);
-    bool good = atomic_load(&list->there[block]) ||
+    bool good = atomic_load(&list->loaded[block]) ||
                 registry_derived_block(list->content, block,
                                        list->bytes.data + block * (size_t)REGISTRY_BLOCK);
-    atomic_store(&list->there[block], good);
+    atomic_store(&list->loaded[block], good);
     lock_release(&list->lock);
     if (!good)
         atomic_store(&list->failed, true);
@@ -55,7 +55,7 @@ static bool need(const struct name_list *list, const void *from, size_t size)
     size_t offset = (size_t)((const char *)from - list->bytes.data);
     size_t last = (offset + size - 1) / REGISTRY_BLOCK;
     for (size_t block = offset / REGISTRY_BLOCK; list->content && block <= last; block++)
-        if (!atomic_load(&list->there[block]) && !read_block((struct name_list *)list, block))
+        if (!atomic_load(&list->loaded[block]) && !read_block((struct name_list *)list, block))
             return false;
     return true;
 }
@@ -104,9 +104,9 @@ const struct name_list *name_list_of_content(struct registry_content *content, s
     list->holders = 1;
     list->content = content;
     pthread_mutex_init(&list->lock, NULL);
-    list->there = calloc(size / REGISTRY_BLOCK + 1, sizeof *list->there);
+    list->loaded = calloc(size / REGISTRY_BLOCK + 1, sizeof *list->loaded);
     /* memory of the list's size costs nothing until it is used */
-    if (list->there && buffer_reserve(&list->bytes, size)) {
+    if (list->loaded && buffer_reserve(&list->bytes, size)) {
         list->bytes.len = size;
         if (find_parts(list))
             return list;
@@ -213,7 +213,7 @@ void name_list_drop(const struct name_list *given)
     if (list->content)
         pthread_mutex_destroy(&list->lock);
     registry_derived_close(list->content);
-    free(list->there);
+    free(list->loaded);
     buffer_done(&list->bytes);
     free(list);
 }

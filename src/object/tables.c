@@ -79,8 +79,9 @@ static LSTATUS check_list(const opl_table_list *theirs, struct table_fault *ret)
         !all_zero(theirs + 1, theirs->size - sizeof *theirs))
         return refuse_unknown(ret, NULL, NULL);
     if (theirs->count > MOST_OBJECTS || (theirs->count && !theirs->objects))
-        return refuse(ret, NULL, NULL,
-                      "it has more than 1024 objects, or only their number and no list");
+        return refuse(
+            ret, NULL, NULL,
+            "it states more than 1024 objects, or a number of objects without a list of them");
     return ERROR_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints .reg text in the form of Windows' registry editor, in UTF-8. Text that cannot be quoted
+ * Prints .reg text in the format of Windows' registry editor, in UTF-8. Text that cannot be quoted
  * (several terminators, control characters) is printed as hex(1): and the bytes of its UTF-16
  * encoding.
  */

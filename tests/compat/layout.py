@@ -40,9 +40,9 @@ def constants(root):
     found = []
     for _, text in headers(root):
         for name, value in re.findall(r'^#define ([A-Z][A-Z0-9_]*) +(\S+)', text, flags=re.M):
-            of_a_form = value in (name + 'A', name + 'W', name + '_A', name + '_W')  # the A or W form of a type
+            of_a_or_w = value in (name + 'A', name + 'W', name + '_A', name + '_W')  # the A or W form of a type
             if not name.startswith(('OPL_', 'OPENPERFLIB_')) and name not in WORDS \
-                    and not of_a_form:
+                    and not of_a_or_w:
                 found.append(name)
     return sorted(set(found))
 

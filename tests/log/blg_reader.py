@@ -264,8 +264,8 @@ class Block:
             self.objects.append((self.get("I", at + 12)[0], at))
             at += self.get("I", at)[0]
 
-    def get(self, form, at):
-        return struct.unpack_from(self.order + form, self.data, at)
+    def get(self, format, at):
+        return struct.unpack_from(self.order + format, self.data, at)
 
     def named(self, title):
         """The offsets of the objects with this name."""

@@ -105,7 +105,7 @@ static bool is_boundary(const char *title, const char *at)
            islower((unsigned char)at[-2]);
 }
 
-/* Writes the words of a title. `slash`: the word that stands for "/". */
+/* Writes a title in lower case, with _ between its words. `slash`: the word that stands for "/". */
 static void snake_of(const char *title, const char *end, const char *slash, char *out,
                      size_t capacity)
 {

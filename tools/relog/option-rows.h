@@ -38,7 +38,7 @@ static const struct option_row relog_rows[] = {
      .sets = OPTION_FLAG(struct relog, average)},
     {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. Without it, the input is only described.", "@files", 0, NULL},
     {'b', "begin", "TIME", BEGIN, "Begin at TIME, a local time as in the capture: M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
-    {'e', "end", "TIME", END, "End at TIME, in the same form.", NULL, 0, NULL},
+    {'e', "end", "TIME", END, "End at TIME, in the same format.", NULL, 0, NULL},
     {'a', "append", NULL, 0, "Append to a capture with the same counters.", NULL, 0, NULL, .sets = OPTION_FLAG(struct relog, append)},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [t], and in the next line its value.", "@files", 0, "config"},
     {'i', NULL, "FILE", CONFIG, "The same as -config.", "@files", true, NULL},

@@ -247,8 +247,8 @@ static bool read_names(const char *name, struct vocabulary **ret)
 }
 
 /* Reads the rules of process groups. Their sums are kept in the unit's folder or in
- * XDG_RUNTIME_DIR, which last as long as the processes do, and apart if they are `pushed`. False,
- * after a message: failed. */
+ * XDG_RUNTIME_DIR, which last as long as the processes do; if they are `pushed`, in a file of their
+ * own. False, after a message: failed. */
 static bool read_groups(const char *what, bool pushed, struct groups **ret)
 {
     char path[PATH_MAX], why[GROUP_WHY];

@@ -69,7 +69,7 @@ static const struct option_row serve_rows[] = {
      .sets = OPTION_WHOLE(struct serve_settings, metrics.series, 1, 100000000)},
     {0, "metrics-machines", "FILE", 0, "Answer /probe with the metrics of the machines of this file, and list them at /sd.", "@files", 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.machines)},
-    {0, "web.config.file", "FILE", 0, "TLS and passwords for --metrics, in the form that Prometheus' exporters share.", "@files", 0, NULL,
+    {0, "web.config.file", "FILE", 0, "TLS and passwords for --metrics, in the format that Prometheus' exporters share.", "@files", 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, metrics.web_config)},
     {0, "push", "URL", 0, "Send metrics to this address by Prometheus' remote write.", NULL, 0, NULL,
      .sets = OPTION_TEXT(struct serve_settings, push.url)},

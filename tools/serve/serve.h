@@ -301,7 +301,7 @@ int probes_wait(const struct probes *probes);
 void probes_run(struct probes *probes);
 void probes_answer(struct probes *probes, const struct request *request, struct reply *reply);
 void probes_forget(struct job *job);
-/* Answers with the machines, in the form of Prometheus' HTTP service discovery. */
+/* Answers with the machines, in the format of Prometheus' HTTP service discovery. */
 void probes_list(struct probes *probes, struct reply *reply);
 
 /* ---- api.c ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --web.config.file, in the form that Prometheus' exporters share: the certificate of this server,
- * the authority that signs those of clients, and users with bcrypt hashes of their passwords.
+ * --web.config.file, in the format that Prometheus' exporters share: the certificate of this
+ * server, the authority that signs those of clients, and users with bcrypt hashes of passwords.
  * Settings that are not known or not supported are refused, because without them less would be
  * protected than the file says.
  */
@@ -124,7 +124,9 @@ struct place {
 static bool take_text(struct web_config *config, struct place *place, const char *text, size_t line)
 {
     if (place->depth == 0 || (place->depth == 1 && place->has_key))
-        return wrong(config, line, "expected settings below a section");
+        return wrong(config, line,
+                     place->depth == 0 ? "expected a section"
+                                       : "expected the settings of the section, indented below it");
     if (place->has_key) {
         place->has_key = false;
         return set(config, place->section, place->key, text, line);

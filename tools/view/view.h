@@ -65,7 +65,7 @@ struct view_snapshot {
     unsigned char *data;
     size_t size, capacity;
     size_t most;   /* a larger block is not read; 0: the usual limit */
-    size_t enough; /* the capacity before snapshot_rest, with which the next query begins */
+    size_t enough; /* the capacity that snapshot_rest freed; the next query begins with it */
     opl_block block;
     opl_block_fault fault; /* the first damage found so far */
     size_t fault_offset;

@@ -370,7 +370,7 @@ enum {
     LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20,
     /* how long the client polls: longer than waking an idle processor takes */
     AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000,
-    /* after this number of late answers in a row, polls for one request in 16 only */
+    /* after this number of overdue answers in a row, polls for one request in 16 only */
     MANY_MISSED = 3,
 };
 

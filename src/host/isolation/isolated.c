@@ -185,7 +185,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
 {
     struct library *code = service->code;
     uint64_t ms = (uint64_t)((clock_ticks() - code->isolated.requested_at) / TICKS_PER_MS);
-    trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
+    trace("host", "%s: overdue in %s", service->name, stage_name(reply->stage));
     if (code->isolated.suspect)
         return; /* already reported when the last helper was ended, or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
@@ -285,7 +285,7 @@ static LSTATUS take_reply(struct service *service, const struct host_settings *s
     return ERROR_SUCCESS;
 }
 
-/* ---- late answers ---- */
+/* ---- overdue answers ---- */
 
 static void end_silent(struct service *service, const struct host_settings *settings, int64_t ms)
 {
@@ -507,7 +507,7 @@ void isolated_close(struct service *service, const struct host_settings *setting
     if (!code->isolated.isolated)
         return;
     if (settings)
-        is_still_silent(service, settings); /* take an answer that has arrived late */
+        is_still_silent(service, settings); /* take an overdue answer that has arrived */
     bool silent = isolate_busy(code->isolated.isolated);
     int64_t now = clock_ticks();
     isolate_close(code->isolated.isolated, unload,

@@ -280,8 +280,8 @@ void helper_prepare(void)
         sigaction(crashes[i], &action, NULL);
 }
 
-/* Reserves address space for the channel. If RLIMIT_AS does not allow that, tries half as much
- * again and again, which limits the size of buffers. Some address space is left for the library. */
+/* Reserves address space for the channel. If RLIMIT_AS does not allow that, halves the size
+ * until it does, which limits the size of buffers. Some address space is left for the library. */
 static char *reserve_place(void)
 {
     enum { UNMAPPED_AFTER = 1 << 20, LEFT = 4 << 20 };

@@ -229,7 +229,7 @@ static PDH_STATUS live_resolve(struct counter *counter)
     return counter->group ? resolve_in_group(counter) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 /* Looks for missing machines and objects again. A machine that could not be reached, or an object
  * that did not exist, may be available by now, the object perhaps under another number. Both are

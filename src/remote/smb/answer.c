@@ -141,7 +141,7 @@ static bool is_performance(uint32_t root)
            root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_NLSTEXT;
 }
 
-/* ---- values in the form that the machine sends ---- */
+/* ---- values in the format that the machine sends ---- */
 
 static uint32_t *hint_for(struct smb_machine *machine, const char *name)
 {
@@ -194,7 +194,7 @@ static LSTATUS read_growing(struct received *received, uint32_t most, bool block
     return status;
 }
 
-/* ---- values in the form that the client expects ---- */
+/* ---- values in the format that the client expects ---- */
 
 /* Converts a text to the encoding that the client requested. */
 static LSTATUS put_text(struct received *received)
