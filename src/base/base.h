@@ -281,6 +281,9 @@ bool machine_is_own(const char *name);
  * NULL: the folder of all sets. NULL: no memory, or the user has no home folder. */
 enum set_place { PLACE_SET, PLACE_CAPTURES, PLACE_RUN };
 char *set_path(bool user, const char *name, enum set_place place);
+/* Returns the name of a set without its owner, by which *user is set: "system:base" is the system's
+ * base, "user:base" this user's. */
+const char *set_owner(const char *name, bool *user);
 
 /* ---- detached.c: short-lived processes that share our memory and nothing else ---- */
 /* Runs `function` on another stack in a child process that has an empty descriptor table of its own

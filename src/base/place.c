@@ -306,6 +306,17 @@ static char *place_folder(bool user, enum set_place place)
     return folder ? text_format("%s/openperflib/%s", folder, below_user[place]) : NULL;
 }
 
+const char *set_owner(const char *name, bool *user)
+{
+    static const char *const owners[] = {"system:", "user:"};
+    for (size_t i = 0; i < COUNT(owners); i++)
+        if (strncmp(name, owners[i], strlen(owners[i])) == 0) {
+            *user = i == 1;
+            return name + strlen(owners[i]);
+        }
+    return name;
+}
+
 char *set_path(bool user, const char *name, enum set_place place)
 {
     FREE_AUTO char *folder = place_folder(user, place);

@@ -193,26 +193,13 @@ static bool list_captures(struct log_set *set, bool user, const char *name)
     return list_folder(set, folder, NULL) && list_elsewhere(set, user, name);
 }
 
-/* Returns the name of a set without its owner, by which *user is set: "system:base" is the system's
- * base, "user:base" this user's. logman reads the same. */
-static const char *take_owner(const char *name, bool *user)
-{
-    static const char *const owners[] = {"system:", "user:"};
-    for (size_t i = 0; i < COUNT(owners); i++)
-        if (strncmp(name, owners[i], strlen(owners[i])) == 0) {
-            *user = i == 1;
-            return name + strlen(owners[i]);
-        }
-    return name;
-}
-
 /* Lists the captures of the set, if the name says whose it is. Else lists those of this user's set,
  * or if the user has no set of that name and no captures of one, those of the system's. Root's sets
  * are those of the system, as for logman. */
 static bool find_captures(struct log_set *set, const char *name)
 {
     set->own = geteuid() != 0;
-    const char *bare = take_owner(name, &set->own);
+    const char *bare = set_owner(name, &set->own);
     if (!list_captures(set, set->own, bare))
         return false;
     FREE_AUTO char *file = set_path(set->own, bare, PLACE_SET);
@@ -226,7 +213,7 @@ static bool find_captures(struct log_set *set, const char *name)
 static bool is_set(const char *name)
 {
     bool user = false;
-    const char *bare = take_owner(name, &user);
+    const char *bare = set_owner(name, &user);
     bool both = bare == name, found = strcmp(bare, "base") == 0;
     for (int i = 0; i < 4; i++) {
         bool own = i < 2;
@@ -441,7 +428,7 @@ static PDH_STATUS explain_nothing(const struct log_set *set, struct buffer *prob
 {
     BUFFER_AUTO unused = {0};
     bool user = true, mine = set->own && set->made;
-    const char *bare = take_owner(set->name, &user);
+    const char *bare = set_owner(set->name, &user);
     FREE_AUTO char *system = set_path(false, bare, PLACE_CAPTURES);
     bool other = mine && bare == set->name && system && access(system, F_OK) == 0;
     struct buffer *out = problem ? problem : &unused;

@@ -824,25 +824,12 @@ static int run_with(struct logman *opts, const struct options *options)
     return code;
 }
 
-/* Returns the name without "system:" or "user:", by which *own is set. PDH reads the same
- * (src/log/set.c). */
-static const char *take_owner(const char *name, bool *own)
-{
-    static const char *const owners[] = {"system:", "user:"};
-    for (size_t i = 0; i < COUNT(owners); i++)
-        if (strncmp(name, owners[i], strlen(owners[i])) == 0) {
-            *own = i == 1;
-            return name + strlen(owners[i]);
-        }
-    return name;
-}
-
 static int check_name(struct logman *opts, const struct options *options)
 {
     int command = options->command->id;
     bool other;
     if (opts->name)
-        opts->name = take_owner(opts->name, &opts->own);
+        opts->name = set_owner(opts->name, &opts->own);
     if (!opts->name && (command == CREATE || command == UPDATE) && !opts->kind_given)
         return options_complain(options, "counter or alert and the set's name are missing");
     if (!opts->name && command != QUERY)
@@ -850,7 +837,7 @@ static int check_name(struct logman *opts, const struct options *options)
     if (opts->name && opts->tabs)
         return options_complain(options, "--tabs lists all sets: leave out %s", opts->name);
     return !opts->name ||
-                   (set_name_valid(opts->name) && take_owner(opts->name, &other) == opts->name)
+                   (set_name_valid(opts->name) && set_owner(opts->name, &other) == opts->name)
                ? 0
                : options_complain(options,
                                   "%s: not the name of a set: at most %d bytes, without '/', "
