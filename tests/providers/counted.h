@@ -6,6 +6,7 @@
 #ifndef OPL_TEST_COUNTED_H
 #define OPL_TEST_COUNTED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,10 +21,11 @@ int __wrap_openat64(int folder, const char *path, int flags, mode_t mode);
 
 static unsigned allocations, opens;
 static unsigned failing; /* number of the allocation that fails; 0: none */
+static bool (*counts_open)(int folder, const char *path); /* which opens count; NULL: all */
 
 int __wrap_openat64(int folder, const char *path, int flags, mode_t mode)
 {
-    opens++;
+    opens += !counts_open || counts_open(folder, path);
     return __real_openat64(folder, path, flags, mode);
 }
 

@@ -519,13 +519,28 @@ static const struct texts *texts_of(const struct texts *list, size_t count, uint
     return NULL;
 }
 
+/* The machine's other processes may start and end at any time: only workers' files count. */
+static bool is_workers_file(int folder, const char *path)
+{
+    char link[40], full[300] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    size_t length = path[0] == '/' ? 0 : (size_t)readlink(link, full, sizeof full - 1);
+    if (length >= sizeof full) /* -1: of no folder */
+        return false;
+    snprintf(full + length, sizeof full - length, "/%s", path);
+    return strncmp(full, "/proc/", 6) == 0 && is_worker(strtoull(full + 6, NULL, 10));
+}
+
 /* Texts from records are those from files, for workers that are stopped and for their zombies, and
  * no file is opened for them as long as they are kept. */
 static void details_are_as_proc_says(void **state)
 {
     (void)state;
     workers_start();
-    size_t proc_count = take_texts(0, from_proc), count = take_texts(1, from_records);
+    size_t proc_count = take_texts(0, from_proc);
+    opens = 0;
+    counts_open = is_workers_file;
+    size_t count = take_texts(1, from_records);
     unsigned zombies = 0, compared = 0;
     for (size_t i = 0; i < proc_count; i++) {
         bool zombie = strcmp(from_proc[i].all[1], "ended") == 0;
@@ -541,9 +556,14 @@ static void details_are_as_proc_says(void **state)
     assert_true(zombies >= (unsigned)worker_count / 10);
     for (size_t i = 1; i < count; i++)
         assert_true(from_records[i - 1].id < from_records[i].id);
-    unsigned before_query = opens;
-    take_texts(1, from_records);
-    assert_true(opens - before_query < 20);
+    assert_true(opens > 0);
+    /* tries again, because texts are read again after 10 s, and a busy machine may need as long */
+    for (int i = 0; i < 5 && opens; i++) {
+        opens = 0;
+        take_texts(1, from_records);
+    }
+    counts_open = NULL;
+    assert_int_equal(opens, 0);
     workers_end();
 }
 
