@@ -143,8 +143,7 @@ static void unimportant_work_appears(void **state)
     if (child == 0) {
         if (nice(1) < 0) /* enough to be counted; with 19 a busy machine would never run it */
             _exit(1);
-        for (struct rusage now = {0};
-             now.ru_utime.tv_sec * 1000000 + now.ru_utime.tv_usec < 400000;
+        for (struct rusage now = {0}; now.ru_utime.tv_sec * 1000000 + now.ru_utime.tv_usec < 400000;
              getrusage(RUSAGE_SELF, &now))
             for (volatile int i = 0; i < 1000000; i++) /* in the program, not in the kernel */
                 ;
