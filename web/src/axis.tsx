@@ -61,7 +61,7 @@ export function Marks({ marks, set, past, more }: { marks: Mark[]; set(text: str
     return (
         <>{notes.map((note) => <p key={note} class="note">{note}</p>)}
         {marks.length > 0 && <details class="marks">
-            <summary>{t("{} marks on the time axis", marks.length)}</summary>
+            <summary>{t("Marks on the time axis: {}", marks.length)}</summary>
             <ol>{marks.slice(0, SHOWN).map((mark, i) => (
                 <li key={i} class={`${mark.kind} ${mark.level}`}><button onClick={() => set(rangeText(mark.time - 300000, mark.time + 300000))}>
                     <time>{timeText(mark.time)}</time> {markText(mark)}</button></li>))}</ol>

@@ -3,7 +3,7 @@
 
 import type { Unit } from "./live";
 import { ofMachine, request } from "./session";
-import { getLanguage } from "./texts";
+import { getLanguage, LANGUAGES } from "./texts";
 
 /** `title` is the name in the page's language; paths contain the English name. */
 export interface Counter extends Unit { name: string; title: string; explain: string | null; text: boolean; raw: boolean; }
@@ -43,9 +43,31 @@ export async function readInstances(object: string, machine: string): Promise<st
     return (await (await request(ofMachine(`/api/instances?object=${encodeURIComponent(object)}`, machine))).json()).instances;
 }
 
+const keyOf = (object: ObjectType, counter: Counter | null) => `${object.name}\n${counter?.name ?? ""}`;
+/** Names and explanations in every language, by English names. */
+let everywhere = new Map<string, string>(), searched: string | null = null;
+
+/** Reads what a search in every language needs, once for each machine. Fails without a session. */
+export async function readLanguages(machine: string): Promise<void> {
+    if (searched === machine) return;
+    searched = machine;
+    const found = new Map<string, string>();
+    try {
+        const answers = await Promise.all(LANGUAGES.map(async ([language]) => (await request(ofMachine(`/api/objects?language=${language}`, machine))).json()));
+        for (const object of answers.flatMap((answer) => answer.objects as ObjectType[]))
+            for (const each of [null, ...object.counters]) found.set(keyOf(object, each), [found.get(keyOf(object, each)), object.title, each?.title, (each ?? object).explain].join(" ").toLowerCase());
+        everywhere = found;
+        if (!answers.every((answer) => answer.complete)) searched = null;
+    } catch (error) {
+        searched = null; /* the next search tries again */
+        throw error;
+    }
+}
+
 /** True if every word is in the names or explanations of the object or counter. */
 export function matches(object: ObjectType, counter: Counter | null, words: string): boolean {
-    const text = [object.name, object.title, counter?.name, counter?.title, counter ? counter.explain : object.explain].join(" ").toLowerCase();
+    const text = [object.name, object.title, counter?.name, counter?.title, counter ? counter.explain : object.explain].join(" ").toLowerCase()
+        + (everywhere.get(keyOf(object, counter)) ?? "");
     return words.toLowerCase().split(/\s+/).every((word) =>
         text.includes(word) || (SHORT[word] ?? []).some((other) => text.includes(other)));
 }

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { t } from "./texts";
-import { matches, ObjectType, readInstances } from "./objects";
+import { Counter, matches, ObjectType, readInstances, readLanguages } from "./objects";
 
 const MOST_SHOWN = 500;
 
@@ -25,11 +25,13 @@ function Instances({ object: { name: object, names: recorded }, counter, machine
 /** `open`: it is shown in a narrow window, too. */
 export function Tree({ objects, open: shown, machine, add, show }: { objects: ObjectType[]; open: boolean; machine: string; add(path: string): void; show(object: string): void }) {
     const [words, setWords] = useState(""), [open, setOpen] = useState(""), [counter, setCounter] = useState("");
-    const [explain, setExplain] = useState<{ name: string; text: string } | null>(null);
+    const [explain, setExplain] = useState<[object: string, counter?: string] | null>(null), [, redraw] = useState({});
+    useEffect(() => { if (words) readLanguages(machine).then(() => redraw({}), () => {}); }, [words, machine]);
     const found = objects
         .map((object) => ({ object, counters: object.counters.filter((each) => matches(object, each, words)) }))
         .filter(({ object, counters }) => counters.length || matches(object, null, words));
-    const explainer = (name: string, text: string | null) => () => setExplain({ name, text: text ?? t("There is no explanation.") });
+    const object = objects.find(({ name }) => name === explain?.[0]);
+    const explained: ObjectType | Counter | undefined = explain?.[1] ? object?.counters.find(({ name }) => name === explain[1]) : object; /* in the present language */
     return (
         <nav class={shown ? "tree open" : "tree"} aria-label={t("Objects and counters")}>
             <input type="search" placeholder={t("Search: cpu, disk, page faults…")} aria-label={t("Search objects and counters")} value={words} onInput={(event) => setWords(event.currentTarget.value)} />
@@ -37,7 +39,7 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
                 const opened = open === object.name || (words !== "" && found.length < 6);
                 return (
                     <li key={object.name}>
-                        <button class="object" aria-expanded={opened} onFocus={explainer(object.title, object.explain)}
+                        <button class="object" aria-expanded={opened} onFocus={() => setExplain([object.name])}
                             onClick={() => { setOpen(open === object.name ? "" : object.name); setCounter(""); }}>
                             {object.title}{object.single ? "" : ` (${object.instances})`}
                         </button>
@@ -45,13 +47,14 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
                         {object.why && <div class="note">{object.why}</div>}
                         {opened && <ul>{(words ? counters : object.counters).map((each) => (
                             <li key={each.name}>
-                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === `${object.name}\\${each.name}`} onFocus={explainer(each.title, each.explain)}
+                                <button disabled={each.text} aria-expanded={object.single ? undefined : counter === `${object.name}\\${each.name}`} onFocus={() => setExplain([object.name, each.name])}
                                     onClick={() => object.single ? add(`\\${object.name}\\${each.name}`) : setCounter(counter === `${object.name}\\${each.name}` ? "" : `${object.name}\\${each.name}`)}>{each.title}</button>
                                 {counter === `${object.name}\\${each.name}` && <Instances object={object} counter={each.name} machine={machine} add={add} />}
                             </li>))}</ul>}
                     </li>);
             })}</ul>
-            <div class="explain" aria-live="polite">{explain ? <><b>{explain.name}</b><p>{explain.text}</p></> : <p>{t("What a counter means is shown here.")}</p>}</div>
+            {words && objects.length > 0 && !found.length && <p class="note" role="status">{t("Nothing has this in its name or explanation.")}</p>}
+            <div class="explain" aria-live="polite">{explained ? <><b>{explained.title}</b><p>{explained.explain ?? t("There is no explanation.")}</p></> : <p>{t("What a counter means is shown here.")}</p>}</div>
         </nav>
     );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Why a value is missing: of a whole counter, and of cells.
 
-import type { Table } from "./live";
+import type { Column, Table } from "./live";
 import { parts, titleOf } from "./objects";
 import { t, Text, translated } from "./texts";
 
@@ -26,10 +26,12 @@ export function reason(status: number): string {
 export function missing(table: Table | undefined): string[] {
     if (!table) return [];
     const found = new Map<string, number>();
-    const failed = table.columns.filter((column) => column.status);
+    const failed = table.columns.filter((column) => column.status), reasonOf = (column: Column) => (column.why ? translated(column.why) : reason(column.status));
+    if (failed.length === table.columns.length && failed.length > 1 && new Set(failed.map(reasonOf)).size === 1)
+        return [`\\${titleOf(parts(failed[0].path).object)}: ${reasonOf(failed[0])}`]; /* once for the whole object */
     if (failed.length) return failed.map((column) => {
         const { object, counter } = parts(column.path);
-        return `\\${titleOf(object)}\\${titleOf(counter)}: ${column.why ? translated(column.why) : reason(column.status)}`;
+        return `\\${titleOf(object)}\\${titleOf(counter)}: ${reasonOf(column)}`;
     });
     for (const status of table.reasons.values()) found.set(reason(status), (found.get(reason(status)) ?? 0) + 1);
     const why = table.columns.find((column) => column.why)?.why;
