@@ -516,10 +516,13 @@ static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
     assert_non_null(strstr(read_all(events), " ended its helper process with exit code 3; "));
 }
 
-/* The keeper notices the leak a moment later, so more than one query may be answered. */
+/* The keeper notices the leak a moment later, so more than one query may be answered. The timeouts
+ * are long because a query that does not wait for Collect lets nothing leak. */
 static void a_leak_is_a_failure_and_is_reported(void **state)
 {
     INSTALL("Leak", "22222\0leak");
+    set_dword("Leak", "Open Timeout", 30000);
+    set_dword("Leak", "Collect Timeout", 30000);
     set_dword("Leak", "Memory Limit", 64);
     set_switch("Error Count Limit", 1);
     for (int tries = 0; tries < 10 && !count_events(4014); tries++)
