@@ -21,7 +21,7 @@ static int print_environment(void)
     struct link link;
     BUFFER_AUTO text = {0};
     LSTATUS status;
-    if (setuid(geteuid()) || link_open_program("/usr/bin/env", arguments, &link))
+    if (setuid(geteuid()) || link_open_program("/usr/bin/env", arguments, SOCK_STREAM, &link))
         return 2;
     while ((status = link_receive(&link, 64 << 10, &text)) == WAIT_TIMEOUT)
         poll(&(struct pollfd){.fd = link.fd, .events = POLLIN}, 1, 10000);

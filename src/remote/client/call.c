@@ -163,7 +163,7 @@ DETACHED static void start_detached(void *argument)
         start->error = errno;
 }
 
-LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret)
+LSTATUS link_open_program(const char *file, char *const *arguments, int type, struct link *ret)
 {
     int pair[2];
     FREE_AUTO char **environment = environment_new(ENVIRONMENT_FOR_LOGIN);
@@ -171,7 +171,7 @@ LSTATUS link_open_program(const char *file, char *const *arguments, struct link 
         return ERROR_NOT_ENOUGH_MEMORY;
     if (detached_would_be_process_1())
         return ERROR_ACCESS_DENIED;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair))
         return status_from_errno(errno);
     struct start start = {file, arguments, environment, pair[1], EIO};
     int error = detached_run_keeping(pair[1], start_detached, &start);
@@ -183,6 +183,33 @@ LSTATUS link_open_program(const char *file, char *const *arguments, struct link 
         return error == ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : RPC_S_SERVER_UNAVAILABLE;
     }
     return link_of(pair[0], ret);
+}
+
+LSTATUS link_open_through(const struct link *link, const char *text, struct link *ret)
+{
+    int pair[2];
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof pair[1])];
+    } control = {.bytes = {0}};
+    struct iovec part = {(char *)text, strlen(text)};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    if (!link_is_ours(link))
+        return RPC_S_CALL_FAILED;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return status_from_errno(errno);
+    control.head = (struct cmsghdr){CMSG_LEN(sizeof pair[1]), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.head), &pair[1], sizeof pair[1]);
+    bool sent = sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+    bool retry = !sent && may_wait();
+    close(pair[1]);
+    if (sent)
+        return link_of(pair[0], ret);
+    close(pair[0]);
+    return retry ? WAIT_TIMEOUT : RPC_S_CALL_FAILED;
 }
 
 /* ---- calls ---- */

@@ -20,9 +20,12 @@ struct link {
 /* Connects to a socket that accepts streams. WAIT_TIMEOUT: the server's queue of connections is
  * full; try again. */
 LSTATUS link_open_socket(const struct sockaddr *address, socklen_t size, struct link *ret);
-/* Starts a program whose standard input and output are the stream. The calling program gets no
- * SIGCHLD for that process and cannot wait for it. */
-LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret);
+/* Starts a program whose standard input and output are the stream, of socket type `type`. The
+ * calling program gets no SIGCHLD for that process and cannot wait for it. */
+LSTATUS link_open_program(const char *file, char *const *arguments, int type, struct link *ret);
+/* Sends a text and one end of a new stream to the program at the other end of `link`, a
+ * SOCK_SEQPACKET. RPC_S_CALL_FAILED: this process has no such program, or it has ended. */
+LSTATUS link_open_through(const struct link *link, const char *text, struct link *ret);
 /* Appends to `ret` what arrives, without waiting, until it has `size` bytes; memory is allocated
  * only as data arrives. WAIT_TIMEOUT: not complete yet; RPC_S_CALL_FAILED: the stream is lost. */
 LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret);

@@ -117,7 +117,7 @@ static LSTATUS connect_shell(const char *address, struct link *ret)
     arguments[count++] = host;
     arguments[count++] = (char *)"openperflib-winregd --stdio";
     arguments[count] = NULL;
-    return link_open_program(shell_program(&capacity), arguments, ret);
+    return link_open_program(shell_program(&capacity), arguments, SOCK_STREAM, ret);
 }
 
 /* ---- smb://[USER@]HOST[:PORT] ---- */
@@ -142,12 +142,31 @@ static const char *smb_program(struct buffer *storage)
     return NULL;
 }
 
+/* One openperflib-smb serves all machines of this program: it is started for the first of them, and
+ * starts a process for each. It is started anew if it has ended, if this process is a child of the
+ * one that started it, or if the user has changed, because each user has own credentials. */
 static LSTATUS connect_smb(const char *address, struct link *ret)
 {
+    static struct claim in_use; /* its holder uses the members below */
+    static struct link starter;
+    static uid_t user;
+    static char *const arguments[] = {(char *)"openperflib-smb", (char *)"--machines", NULL};
     BUFFER_AUTO capacity = {0};
-    const char *program = smb_program(&capacity);
-    char *arguments[] = {(char *)"openperflib-smb", (char *)"--stdio", (char *)address, NULL};
-    return program ? link_open_program(program, arguments, ret) : ERROR_NOT_SUPPORTED;
+    UNCANCELLED;
+    if (!claim_take_until(&in_use, 0))
+        return WAIT_TIMEOUT;
+    bool same = starter.pid && user == geteuid();
+    LSTATUS status = same ? link_open_through(&starter, address, ret) : RPC_S_CALL_FAILED;
+    if (status == RPC_S_CALL_FAILED) {
+        const char *program = smb_program(&capacity);
+        link_close(&starter);
+        user = geteuid();
+        status = program ? link_open_program(program, arguments, SOCK_SEQPACKET, &starter)
+                         : ERROR_NOT_SUPPORTED;
+        status = status ? status : link_open_through(&starter, address, ret);
+    }
+    claim_release(&in_use);
+    return status;
 }
 
 /* ---- all addresses ---- */

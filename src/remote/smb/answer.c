@@ -13,6 +13,8 @@
 #include <winperf.h>
 #include <winreg.h>
 
+#include <malloc.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -442,6 +444,18 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
 /* Serves the client, which is the process that started this one; the client may be idle for any
  * time. If a request takes too long, SIGALRM ends this process, and with it the client's
  * connection. */
+/* Frees the memory that only an answer needs, if no request follows at once: there is a process for
+ * each machine, and usually a minute between two requests. */
+static void shrink_if_idle(int in, struct smb_answers *answers)
+{
+    enum { IDLE_MS = 100 };
+    if (poll(&(struct pollfd){.fd = in, .events = POLLIN}, 1, IDLE_MS))
+        return;
+    buffer_done(&answers->data);
+    buffer_done(&answers->machine->reply);
+    malloc_trim(0);
+}
+
 bool smb_serve(int in, int out, struct smb_machine *machine)
 {
     enum { GRACE_SECONDS = 5 };
@@ -459,6 +473,7 @@ bool smb_serve(int in, int out, struct smb_machine *machine)
         smb_answer(&answers, &request, &reply);
         alarm(0);
         good = stream_send(out, &reply, 0);
+        shrink_if_idle(in, &answers);
     }
     buffer_done(&answers.data);
     buffer_done(&answers.name);

@@ -140,6 +140,8 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
         return false;
     }
     bool good = is_private(fd, path, why, capacity);
+    /* all at once, because a buffer that grows leaves passwords in the memory that it frees */
+    buffer_reserve(ret, LARGEST_FILE);
     LSTATUS status = good ? file_read_fd(fd, ret) : ERROR_SUCCESS;
     close(fd);
     if (status)
@@ -295,7 +297,9 @@ static bool take_line(struct credential_search *search, char *line)
     if (!equal || !search->is_begun)
         return false;
     *equal = '\0';
-    return put_setting(search->inside ? &search->now : &other, trim(line), trim(equal + 1));
+    bool good = put_setting(search->inside ? &search->now : &other, trim(line), trim(equal + 1));
+    explicit_bzero(&other, sizeof other);
+    return good;
 }
 
 bool smb_login_find(const struct smb_address *address, struct smb_login *ret, char *why,

@@ -294,6 +294,12 @@ static void samba_pause(struct smb_wire *wire, unsigned ms)
     poll(NULL, 0, (int)ms);
 }
 
+void smb_samba_prepare(void)
+{
+    loadparm_init_global(false);
+    dcerpc_init();
+}
+
 void smb_samba_init(struct smb_samba *samba, const struct smb_address *address,
                     const struct smb_login *login)
 {

@@ -399,13 +399,14 @@ static int smb_check(const struct smb_address *address, bool keep)
 
 /* ---- options ---- */
 
-enum { STDIO = 1, CHECK, LOGIN };
+enum { STDIO = 1, CHECK, LOGIN, MACHINES };
 
 /* clang-format off */
 static const struct option_row rows[] = {
     {0, "check", "MACHINE", CHECK, "Try to read the machine, step by step, and print what to do when a step fails."},
     {0, "login", "MACHINE", LOGIN, "Ask for user and password, try them, and store them in the credentials file if they are accepted."},
-    {0, "stdio", "MACHINE", STDIO, "Answer requests on standard input and output. The library starts this program with this option."},
+    {0, "stdio", "MACHINE", STDIO, "Answer requests on standard input and output."},
+    {0, "machines", NULL, MACHINES, "Start a process for each machine that arrives on standard input. The library starts this program with this option."},
     {0},
 };
 /* clang-format on */
@@ -424,7 +425,7 @@ static const char more[] =
 static const struct tool tool = {
     .name = "openperflib-smb",
     .summary = "Read another machine's performance counters over SMB.",
-    .usage = "--check MACHINE\n--login MACHINE\n--stdio MACHINE",
+    .usage = "--check MACHINE\n--login MACHINE\n--stdio MACHINE\n--machines",
     .rows = rows,
     .more = more,
 };
@@ -450,7 +451,7 @@ static void close_nothing(struct smb_wire *wire)
 {
 }
 
-static int serve_stdio(const struct smb_address *address)
+static int serve_stream(const struct smb_address *address, int in, int out)
 {
     char why[5000];
     struct smb_login login;
@@ -463,11 +464,18 @@ static int serve_stdio(const struct smb_address *address)
     else
         fprintf(stderr, "openperflib-smb: %s\n", text_seen(why));
     machine_init(&machine, usable ? &samba.wire : &refusing);
-    bool good = smb_serve(0, 1, &machine);
+    bool good = smb_serve(in, out, &machine);
     machine_done(&machine);
     if (usable)
         smb_samba_done(&samba);
     return good ? EXIT_GOOD : EXIT_FAILED;
+}
+
+static int serve_machine(const char *machine, int stream)
+{
+    struct smb_address address;
+    return smb_address_read(machine, &address) ? serve_stream(&address, stream, stream)
+                                               : EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -485,11 +493,18 @@ int main(int argc, char **argv)
     if (id < 0)
         return options_status(id);
     if (!way)
-        return options_complain(&options, "one of --check, --login and --stdio is required");
-    if (!smb_address_read(machine, &address))
+        return options_complain(&options,
+                                "one of --check, --login, --stdio and --machines is required");
+    if (way != MACHINES && !smb_address_read(machine, &address))
         return options_complain(&options, "\"%s\" is not a machine; use [USER@]HOST[:PORT]",
                                 machine);
     signal(SIGPIPE, SIG_IGN);
     bound_memory();
-    return way == STDIO ? serve_stdio(&address) : smb_check(&address, way == LOGIN);
+    if (way == MACHINES) {
+        smb_samba_prepare();
+        smb_start_processes(STDIN_FILENO, serve_machine);
+        return EXIT_GOOD;
+    }
+    return way == STDIO ? serve_stream(&address, STDIN_FILENO, STDOUT_FILENO)
+                        : smb_check(&address, way == LOGIN);
 }

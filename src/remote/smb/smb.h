@@ -76,6 +76,12 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
  * Returns true if that process closed the stream. */
 bool smb_serve(int in, int out, struct smb_machine *machine);
 
+/* ---- starter.c: a process for each machine ---- */
+/* Serves the program at the other end of `control`, a SOCK_SEQPACKET, until that end is closed or
+ * the last machine's process has ended. Each message has a machine's address and its stream; a
+ * child calls `serve` with them, and exits with the result. */
+void smb_start_processes(int control, int (*serve)(const char *machine, int stream));
+
 /* Data from machines is checked, and corrected where machines are known to send wrong data.
  *
  * Checks a block that was requested with a buffer of `capacity` bytes, in either byte order. Adds
@@ -147,5 +153,7 @@ struct smb_samba {
 void smb_samba_init(struct smb_samba *samba, const struct smb_address *address,
                     const struct smb_login *login);
 void smb_samba_done(struct smb_samba *samba);
+/* Initializes what does not depend on the machine, so that processes forked later share it. */
+void smb_samba_prepare(void);
 
 #endif
