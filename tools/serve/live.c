@@ -415,18 +415,18 @@ static void write_processes(struct json *json, const struct live *live,
                             const struct watched *watched)
 {
     struct process_list *list = watched->processes;
-    bool missing = watched->grouping != BY_PROCESS;
+    bool wanted = watched->grouping != BY_PROCESS; /* texts: of others than the lines, too */
     process_list_read(list);
-    for (size_t i = 0; i < list->line_count; i++)
-        missing |= !list->lines[i].texts;
-    if (missing)
-        model_want(live->model, list->texts);
     process_list_group(list, watched->grouping, true);
     if (watched->most && list->line_count)
         qsort(list->lines, list->line_count, sizeof *list->lines, compare_busy);
     json_open(json, "lines", '[');
-    for (size_t i = 0; i < list->line_count && (!watched->most || i < watched->most); i++)
+    for (size_t i = 0; i < list->line_count && (!watched->most || i < watched->most); i++) {
         write_line(json, &list->lines[i]);
+        wanted |= list->lines[i].members && !list->lines[i].texts;
+    }
+    if (wanted)
+        model_want(live->model, list->texts);
     json_close(json, ']');
 }
 
