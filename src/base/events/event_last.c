@@ -50,6 +50,24 @@ static const char *find(const char *records, size_t size, const char *service)
     return NULL;
 }
 
+/* Returns the position of the service's record. If there is none, *ret_new is true and the position
+ * is the end of the complete records, where a writer overwrites an incomplete one. */
+static off_t place_of(int fd, const char *service, bool *ret_new)
+{
+    char part[16 * RECORD];
+    off_t at = 0;
+    for (;;) {
+        ssize_t size = pread(fd, part, sizeof(part), at);
+        *ret_new = size < RECORD;
+        if (*ret_new)
+            return at;
+        for (ssize_t i = 0; i + RECORD <= size; i += RECORD)
+            if (is_of(part + i, service))
+                return at + i;
+        at += size / RECORD * RECORD;
+    }
+}
+
 /* ---- writing ---- */
 
 static const char *level_word(enum event_level level)
@@ -82,24 +100,6 @@ static void write_record(const struct event_record *event, char record[static RE
     memset(record + used, ' ', (size_t)(RECORD - 1 - used));
     record[RECORD - 1] = '\n';
     record[RECORD] = '\0';
-}
-
-/* Returns the position of the service's record. If there is none, *ret_new is true and the position
- * is the end of the complete records, where an incomplete one is overwritten. */
-static off_t place_of(int fd, const char *service, bool *ret_new)
-{
-    char part[16 * RECORD];
-    off_t at = 0;
-    for (;;) {
-        ssize_t size = pread(fd, part, sizeof(part), at);
-        *ret_new = size < RECORD;
-        if (*ret_new)
-            return at;
-        for (ssize_t i = 0; i + RECORD <= size; i += RECORD)
-            if (is_of(part + i, service))
-                return at + i;
-        at += size / RECORD * RECORD;
-    }
 }
 
 static void remember(const char *record, const char *service)
@@ -171,16 +171,13 @@ static bool read_record(const char *record, struct event_last *ret)
  * valid only if two reads give the same bytes. False: no valid copy. */
 static bool read_whole(int fd, const char *service, char record[static RECORD + 1])
 {
-    for (int i = 0; i < TRIES; i++) {
+    bool none;
+    off_t place = place_of(fd, service, &none);
+    for (int i = 0; !none && i < TRIES; i++) {
         char before[RECORD];
-        BUFFER_AUTO text = {0};
-        const char *found = lseek(fd, 0, SEEK_SET) == 0 && !file_read_fd(fd, &text)
-                                ? find(text.data, text.len, service)
-                                : NULL;
-        if (!found)
-            return false;
         memcpy(before, record, RECORD);
-        memcpy(record, found, RECORD);
+        if (pread(fd, record, RECORD, place) != RECORD || !is_of(record, service))
+            return false;
         if (i > 0 && !memcmp(before, record, RECORD))
             return true;
     }
