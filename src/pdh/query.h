@@ -30,7 +30,8 @@ struct sample_item {
 struct item_set {
     uint32_t references; /* number of sample sets that have it */
     struct sample_item *items;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     struct buffer names;
     size_t wide_bytes; /* bytes of all names in UTF-16, each with its NUL; 0: not counted yet */
     /* hash table: position of an item + 1; 0: none. The table is built when first needed */
@@ -50,7 +51,8 @@ struct compact_sample {
 struct sample_set {
     struct item_set *items; /* may have more items than there are samples; NULL: no samples */
     struct compact_sample *samples;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 /* The name and number of an instance. A counter has two keys if "a#2" may be a name, or "a" and a

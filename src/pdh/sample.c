@@ -71,22 +71,10 @@ static bool make_table(struct item_set *set)
 
 /* ---- items ---- */
 
-static bool capacity_for_one(struct item_set *set)
-{
-    if (set->count < set->capacity)
-        return true;
-    uint32_t capacity = set->capacity ? set->capacity * 2 : 16;
-    struct sample_item *items = reallocarray(set->items, capacity, sizeof *items);
-    if (!items)
-        return false;
-    set->items = items;
-    set->capacity = capacity;
-    return true;
-}
-
 bool item_add(struct item_set *set, const struct instance_key *key)
 {
-    if (!capacity_for_one(set) || set->names.len + key->length >= UINT32_MAX)
+    if (!list_grow(&set->items, set->count, &set->capacity, sizeof *set->items) ||
+        set->names.len + key->length >= UINT32_MAX)
         return false;
     set->items[set->count] = (struct sample_item){.hash = key->hash,
                                                   .name = (uint32_t)set->names.len,
@@ -192,14 +180,8 @@ static bool share_items(struct sample_set *set, const struct sample_set *of)
 
 bool sample_set_push(struct sample_set *set, const struct sample *sample)
 {
-    if (set->count == set->capacity) {
-        uint32_t capacity = set->capacity ? set->capacity * 2 : 16;
-        struct compact_sample *samples = reallocarray(set->samples, capacity, sizeof *samples);
-        if (!samples)
-            return false;
-        set->samples = samples;
-        set->capacity = capacity;
-    }
+    if (!list_grow(&set->samples, set->count, &set->capacity, sizeof *set->samples))
+        return false;
     const PDH_RAW_COUNTER *raw = &sample->raw;
     set->samples[set->count++] =
         (struct compact_sample){raw->CStatus,    raw->MultiCount,  raw->TimeStamp,
