@@ -2,6 +2,7 @@
 /* Adds the counters that the user named to a query. Missing counters are reported and skipped. */
 #include "typeperf.h"
 #include "../common/last-event.h"
+#include "../common/list.h"
 #include "../common/missing.h"
 
 #include "../view/text.h"
@@ -110,19 +111,10 @@ static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *pat
                  struct counter_state state)
 {
     char whole[sizeof counters->machine + PDH_MAX_COUNTER_PATH];
-    if (counters->paths.count == counters->capacity) {
-        size_t capacity = counters->capacity ? counters->capacity * 2 : 16;
-        PDH_HCOUNTER *grown = realloc(counters->handles, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        counters->handles = grown;
-        struct counter_state *states =
-            realloc(counters->states, capacity * sizeof *counters->states);
-        if (!states)
-            return false;
-        counters->states = states;
-        counters->capacity = capacity;
-    }
+    size_t handles = counters->capacity; /* both arrays have the same capacity */
+    if (!list_grow(&counters->handles, counters->paths.count, &handles, sizeof handle) ||
+        !list_grow(&counters->states, counters->paths.count, &counters->capacity, sizeof state))
+        return false;
     if (!counters->machine[0] && !counter_path_has_machine(path))
         find_machine(counters, handle);
     note_text(counters, handle);
