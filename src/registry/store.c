@@ -310,22 +310,42 @@ int64_t registry_last_write(void)
 
 /* ---- for writers: the content of the other files ---- */
 
-/* True if the key (or value) exists after this file is merged; `before`: true if the key or value
- * existed before. */
-static bool exists_after(const struct tree_key *file, const char *path, const char *value,
-                         bool before)
+/* Finds a key in a file; NULL: the file does not have it. *ret_cleared: the file deletes what files
+ * merged before it have there. */
+static const struct tree_key *key_in(const struct tree_key *file, const char *path,
+                                     bool *ret_cleared)
 {
     const struct tree_key *key = file;
     const char *part;
     size_t count;
-    while ((part = path_part(&path, &count))) {
+    *ret_cleared = false;
+    while (key && (part = path_part(&path, &count))) {
         key = tree_child(key, part, count);
-        if (!key)
-            return before;
-        before &= !key->cleared;
+        *ret_cleared |= key && key->cleared;
     }
-    const struct tree_value *entry = value ? tree_value(key, value) : NULL;
-    return value ? (entry ? !entry->gone : before) : key->alive || before;
+    return key;
+}
+
+/* Returns the value that is visible after this file is merged; `before` is the value visible
+ * before. NULL: none. */
+static const struct tree_value *value_after(const struct tree_key *file, const char *path,
+                                            const char *value, const struct tree_value *before)
+{
+    bool cleared;
+    const struct tree_key *key = key_in(file, path, &cleared);
+    const struct tree_value *entry = key ? tree_value(key, value) : NULL;
+    return entry ? (entry->gone ? NULL : entry) : cleared ? NULL : before;
+}
+
+/* True if the key (or value) exists after this file is merged; `before`: if it existed before. */
+static bool exists_after(const struct tree_key *file, const char *path, const char *value,
+                         bool before)
+{
+    bool cleared;
+    const struct tree_key *key = key_in(file, path, &cleared);
+    const struct tree_value *entry = key && value ? tree_value(key, value) : NULL;
+    before &= !cleared;
+    return entry ? !entry->gone : before || (key && !value && key->alive);
 }
 
 bool store_below_has(enum registry_layer layer, const char *path, const char *value)
@@ -340,25 +360,6 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
         }
     lock_release(&lock);
     return has;
-}
-
-/* Returns the value that is visible after this file is merged; `before` is the value visible
- * before. NULL: none. */
-static const struct tree_value *value_after(const struct tree_key *file, const char *path,
-                                            const char *value, const struct tree_value *before)
-{
-    const struct tree_key *key = file;
-    const char *part;
-    size_t count;
-    while ((part = path_part(&path, &count))) {
-        key = tree_child(key, part, count);
-        if (!key)
-            return before;
-        if (key->cleared)
-            before = NULL;
-    }
-    const struct tree_value *entry = tree_value(key, value);
-    return !entry ? before : entry->gone ? NULL : entry;
 }
 
 bool store_below_agrees(enum registry_layer layer, const char *path,
@@ -389,16 +390,11 @@ bool store_stands(enum registry_layer layer, const char *path)
 
 /* True if this file hides the value (`value` NULL: the key) of files merged before it: the file
  * deletes the key or a key above, or the file contains or deletes the value (or key). */
-static bool file_hides(const struct tree_key *key, const char *path, const char *value)
+static bool file_hides(const struct tree_key *file, const char *path, const char *value)
 {
-    const char *part;
-    size_t count;
-    while (key && (part = path_part(&path, &count))) {
-        key = tree_child(key, part, count);
-        if (key && key->cleared)
-            return true;
-    }
-    return key && (value ? tree_value(key, value) != NULL : key->alive);
+    bool cleared;
+    const struct tree_key *key = key_in(file, path, &cleared);
+    return cleared || (key && (value ? tree_value(key, value) != NULL : key->alive));
 }
 
 bool store_above_hides(enum registry_layer layer, const char *path, const char *value)
