@@ -541,6 +541,12 @@ static void drop_body(struct file *file, struct binary *binary)
     binary->part = binary->parts = 0;
 }
 
+/* Whether the record has all of its body. Part 0 of 0 was not written: the power failed before. */
+static bool is_single(const unsigned char *record)
+{
+    return get32(record + 68) <= 1 && (get32(record + 64) || get32(record + 68));
+}
+
 /* Returns the next body; the parts of a body that has several are joined. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
@@ -562,7 +568,7 @@ static PDH_STATUS next_body(struct file *file, struct binary *binary, struct rec
                                record + BINARY_RECORD_BODY, size - BINARY_RECORD_BODY};
         if (get32(record + 64) <= 1 || get32(record + 68) <= 1)
             drop_body(file, binary);
-        if (get32(record + 68) <= 1)
+        if (is_single(record))
             return 0;
         status = add_part(file, binary, record, size, offset);
         if (status)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *
  * Writes BLG files, with the layout that docs/format.md describes. The records of a sample are
  * written to the file before the head of their buffer, which says how many bytes of it are used: a
  * writer that is killed leaves a file that ends with its last whole sample; with `sync` the file is
  * also complete after a power failure, except that the last samples may be missing.
+ *
+ * A buffer that has only the first parts of a sample is not synced, because readers leave out a
+ * sample without its last part, whose buffer is counted after the sync of all of them.
  */
 #include "log/formats/binary.h"
 #include "log/inner.h"
@@ -27,7 +29,8 @@ struct binary_writer {
     uint64_t most;        /* number of buffers in a circular file; 0: the file is not circular */
     unsigned char id[16]; /* GUID of the capture */
     LONGLONG time;        /* UTC, when the last buffer was saved */
-    bool sync;            /* the bytes of a buffer are on the disk before its head counts them */
+    bool sync;            /* whole records are on the disk before a head counts them */
+    bool whole;           /* since the last sync a record was completed */
     /* names: one body for each block, which begins with its size, a size_t */
     struct buffer catalogue, names, body;
 };
@@ -134,6 +137,17 @@ static bool save_head(struct log_writer *writer, uint32_t used)
     return write_all(writer, writer->binary->bytes, BINARY_BUFFER_HEAD, offset_of(writer->binary));
 }
 
+/* Syncs what the file has of records that are complete. In a circular file parts of a record are
+ * synced, too, because they replace records of the same size, which would seem to complete it. */
+static bool sync_whole(struct log_writer *writer)
+{
+    struct binary_writer *binary = writer->binary;
+    if (!binary->sync || !(binary->whole || binary->most))
+        return true;
+    binary->whole = false;
+    return fdatasync(writer->fd) == 0;
+}
+
 /* Writes what a file without compression lacks of the current buffer, then the buffer's head. */
 static bool save_plain(struct log_writer *writer, uint64_t offset)
 {
@@ -142,7 +156,7 @@ static bool save_plain(struct log_writer *writer, uint64_t offset)
     uint32_t to = binary->saved ? binary->used : binary->size;
     return (binary->saved || save_head(writer, BINARY_BUFFER_HEAD)) &&
            write_all(writer, binary->bytes + from, to - from, offset + from) &&
-           (!binary->sync || fdatasync(writer->fd) == 0) && save_head(writer, binary->used);
+           sync_whole(writer) && save_head(writer, binary->used);
 }
 
 static PDH_STATUS save_buffer(struct log_writer *writer)
@@ -209,6 +223,7 @@ static PDH_STATUS add_record(struct log_writer *writer, int kind, LONGLONG time,
         memcpy(record + BINARY_RECORD_BODY, body->data + from, size);
         binary->used += (uint32_t)(BINARY_RECORD_BODY + size + 7) & ~7u;
     }
+    binary->whole = true;
     return 0;
 }
 
