@@ -44,6 +44,20 @@ static bool usable(opl_reading *reading, uint64_t *ret)
     return item != NULL;
 }
 
+static bool total_bytes(opl_reading *reading, uint64_t *ret)
+{
+    const struct perfdisk_item *item = spaced_item(reading);
+    *ret = item ? item->space.size : 0;
+    return item != NULL;
+}
+
+static bool free_bytes(opl_reading *reading, uint64_t *ret)
+{
+    const struct perfdisk_item *item = spaced_item(reading);
+    *ret = item ? item->space.free : 0;
+    return item != NULL;
+}
+
 /* ---- the device ---- */
 
 static const struct perfdisk_device *find_device(const struct perfdisk_devices *devices,
@@ -203,6 +217,13 @@ static const opl_counter space_counters[] = {
     {101704, 101705, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, used), .name = "Used Megabytes",
      .help = "The space of the file system that is in use, in megabytes of 1,048,576 bytes.",
      .where = "statfs(2): blocks minus free ones"},
+    {101706, 101707, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED, OPL_FN_OF(&perfdisk_mountinfo, total_bytes), .name = "Total Bytes",
+     .help = "The size of the file system: space in use, space that is free for programs, and space that is kept for the system.",
+     .where = "statfs(2): blocks"},
+    {101708, 101709, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED, OPL_FN_OF(&perfdisk_mountinfo, free_bytes), .name = "Free Bytes With Reserve",
+     .help = "The space of the file system that is not in use, with the part that is kept for the system and that Free Megabytes of LogicalDisk leaves "
+             "out.",
+     .where = "statfs(2): free blocks"},
 };
 /* clang-format on */
 

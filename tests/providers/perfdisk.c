@@ -190,6 +190,8 @@ static void laptop_used_space(void **state)
         VALUE(SPACE, "/boot", 101702, 500000 >> 10);
         BASE(SPACE, "/boot", 101702, (500000 + 450000) >> 10);
         VALUE(SPACE, "/boot", 101704, 500000 >> 10);
+        VALUE(SPACE, "/boot", 101706, 1000000 << 10);
+        VALUE(SPACE, "/boot", 101708, 500000 << 10); /* 50,000 KiB more than available */
         VALUE(SPACE, "/mnt/share", 101704, 300);
         VALUE(SPACE, "_Total", 101702, 156250 + 488 + 128 + 31249 + 300);
         BASE(SPACE, "_Total", 101702, 390625 + 927 + 256 + 31250 + 1000);

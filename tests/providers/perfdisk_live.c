@@ -131,9 +131,24 @@ static bool df_of(const char *place, uint64_t *ret_available, uint64_t *ret_used
     return good;
 }
 
+/* Reads size and free bytes, with the part for the system, as stat -f prints them. */
+static bool size_of(const char *place, uint64_t *ret_total, uint64_t *ret_free)
+{
+    char command[256];
+    unsigned long long blocks, free, size;
+    snprintf(command, sizeof command, "stat -f -c '%%b %%f %%S' '%s'", place);
+    FILE *stream = popen(command, "r");
+    bool good = stream && fscanf(stream, "%llu %llu %llu", &blocks, &free, &size) == 3;
+    if (stream)
+        pclose(stream);
+    *ret_total = good ? blocks * size : 0;
+    *ret_free = good ? free * size : 0;
+    return good;
+}
+
 static void spaces_are_what_df_says(void **state)
 {
-    uint64_t before, after, used_before, used_after;
+    uint64_t before, after, used_before, used_after, total, free_before, free_after;
     run_query("236");
     if (!strstr(answer_names(LOGICAL), "/,") || *answer_names(LOGICAL) != '/') {
         report_skipped("the root is no file system on a disk");
@@ -143,7 +158,9 @@ static void spaces_are_what_df_says(void **state)
         report_skipped("df does not report bytes here");
         return;
     }
+    assert_true(size_of("/", &total, &free_before));
     run_query("236 101700");
+    assert_true(size_of("/", &total, &free_after));
     assert_true(df_of("/", &after, &used_after));
     uint64_t value = answer_number(LOGICAL, "/", 410, false);
     uint64_t least = before < after ? before : after, most = before < after ? after : before;
@@ -156,6 +173,10 @@ static void spaces_are_what_df_says(void **state)
     assert_in_range(answer_number(SPACE, "/", 101704, false), least_used, most_used);
     VALUE(SPACE, "/", 101702, answer_number(SPACE, "/", 101704, false));
     assert_in_range(answer_number(SPACE, "/", 101702, true), usable - 1, usable + 1);
+    VALUE(SPACE, "/", 101706, total);
+    assert_in_range(answer_number(SPACE, "/", 101708, false),
+                    free_before < free_after ? free_before : free_after,
+                    free_before < free_after ? free_after : free_before);
 }
 
 /* ---- work of known size ---- */
