@@ -219,7 +219,8 @@ bool scan_language_key(const char *key, const char *path, uint32_t *ret, const c
 bool scan_add_service(struct file_scan *scan, struct text_span name);
 bool scan_mentions(const char *services, const char *service);
 
-/* ---- store/cache.c: the results of earlier scans ---- */
+/* ---- store/known.c: the scan results of every file of the layers ---- */
+/* one row of the cache, the file .ranges */
 struct range_row {
     struct registry_file file;
     uint32_t machine_top, user_top;
@@ -233,18 +234,6 @@ struct range_cache {
     size_t count, capacity, place_count;
     bool whole; /* the whole file must be rewritten, because appending is not enough */
 };
-void cache_read(enum registry_layer layer, struct range_cache *ret);
-void cache_done(struct range_cache *cache);
-/* Returns the file's row if its stat data is unchanged; NULL: the file must be scanned. */
-const struct range_row *cache_find(const struct range_cache *cache,
-                                   const struct registry_file *file);
-/* cache_print appends a row as text. cache_write appends rows to the cache file; with `whole` they
- * replace its content. */
-void cache_print(const struct range_row *row, struct buffer *ret);
-void cache_write(const struct registry_edit *edit, const struct range_cache *cache,
-                 const struct buffer *rows, bool whole);
-
-/* ---- store/known.c: the scan results of every file of the layers ---- */
 #define SHIPPED_NAMES "names/" /* prefix of the vendor's language bases in known_files */
 struct known_file {
     struct range_row row;
