@@ -475,13 +475,14 @@ static bool describe(struct writer_column *column, const struct counter *counter
 
 static void add_text_instances(opl_build *build, const struct item_set *set, bool each)
 {
+    BUFFER_AUTO name = {0};
     for (uint32_t i = 0; i < set->count; i++) {
         const struct sample_item *item = &set->items[i];
         const char *text = item_text(set, item);
-        BUFFER_AUTO name = {0};
-        /* the reader numbers equal names by their order */
-        buffer_printf(&name, each || !item->number ? "%s" : "%s#%u", set->names.data + item->name,
-                      (unsigned)item->number);
+        buffer_clear(&name);
+        buffer_add_text(&name, set->names.data + item->name);
+        if (!each && item->number) /* else the reader numbers equal names by their order */
+            buffer_printf(&name, "#%u", (unsigned)item->number);
         if (text && item->length)
             opl_build_instance(build, name.data);
         if (text)
