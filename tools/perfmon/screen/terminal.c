@@ -141,7 +141,8 @@ static bool can_move(void)
     return cup && cup != (char *)-1;
 }
 
-/* Defines Home and End as other terminals send them, because TERM may name the wrong terminal. */
+/* Defines Home, End and F1 to F4 as other terminals send them, because TERM may name the wrong
+ * terminal. The letters of a sequence that is not defined would be taken for keys. */
 static void define_others(void)
 {
     static const struct {
@@ -153,7 +154,11 @@ static void define_others(void)
         {"\033OH",  KEY_HOME},
         {"\033[4~", KEY_END },
         {"\033[F",  KEY_END },
-        {"\033OF",  KEY_END }
+        {"\033OF",  KEY_END },
+        {"\033OP",  KEY_F(1)},
+        {"\033OQ",  KEY_F(2)},
+        {"\033OR",  KEY_F(3)},
+        {"\033OS",  KEY_F(4)}
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (key_defined(others[i].sequence) == 0)
