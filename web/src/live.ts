@@ -50,6 +50,12 @@ function joined(lists: string[]): string[] {
     }, []);
 }
 
+/** Returns a function that calls `act` at the next frame, once for all calls before it. */
+export function onceAFrame(act: () => void): () => void {
+    let due = 0;
+    return () => { due ||= requestAnimationFrame(() => { due = 0; act(); }); };
+}
+
 /** What the page knows of the machine now. `listen` is called after each change. */
 export class Live {
     tables: Table[] = [];
@@ -65,13 +71,15 @@ export class Live {
     private abort: AbortController | null = null;
     private retry = RETRY_FIRST;
     private generation = 0;
-    private due = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;
     private seconds = 1;
     private kept = false;
     private sampled = new Set<string>(); /* paths of which there was a sample */
 
-    constructor(private listen: () => void) {
+    private listen: () => void;
+
+    constructor(listen: () => void) {
+        this.listen = onceAFrame(listen);
         document.addEventListener("visibilitychange", this.seen);
     }
 
@@ -155,8 +163,7 @@ export class Live {
     }
 
     protected changed(): void {
-        if (this.due) return;
-        this.due = requestAnimationFrame(() => { this.due = 0; this.listen(); });
+        this.listen();
     }
 
     private take(event: any): void {

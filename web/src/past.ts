@@ -3,7 +3,7 @@
 // A few means come at first, then means and bands of minimum and maximum from all samples.
 
 import { clock } from "./format";
-import type { Live, Series, Table, Unit } from "./live";
+import { type Live, onceAFrame, type Series, type Table, type Unit } from "./live";
 import { NoSession, ofMachine, request } from "./session";
 
 export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "join" | "hole"; level: string; text: string; }
@@ -49,7 +49,9 @@ export class Past {
     private to = 0; /* the ends of the range that is read */
     private abort: AbortController | null = null;
 
-    constructor(private listen: () => void) {}
+    private listen: () => void;
+
+    constructor(listen: () => void) { this.listen = onceAFrame(listen); }
 
     /** Reads the recorded values of these paths, unless they were requested before. A range that
      * ends now is read again from time to time. */
