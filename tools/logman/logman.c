@@ -690,6 +690,17 @@ static int import(const struct logman *opts)
     return code;
 }
 
+/* Whether the system and this user both have a set or captures of this name. With OPENPERFLIB_ROOT
+ * they have the same folders. */
+static bool has_both(const char *name, bool own)
+{
+    FREE_AUTO char *mine = set_path(own, name, PLACE_SET);
+    FREE_AUTO char *set = set_path(!own, name, PLACE_SET);
+    FREE_AUTO char *captures = set_path(!own, name, PLACE_CAPTURES);
+    return mine && set && captures && strcmp(mine, set) != 0 &&
+           (access(set, F_OK) == 0 || access(captures, F_OK) == 0);
+}
+
 static int list(const struct logman *opts)
 {
     struct text_list names = {0};
@@ -702,6 +713,9 @@ static int list(const struct logman *opts)
         struct set *set = NULL;
         if (opts->list) {
             printf("%s\n", text_shown(stdout, names.texts[i]));
+            if (has_both(names.texts[i], opts->own))
+                printf("%s:%s\n", opts->own ? "system" : "user",
+                       text_shown(stdout, names.texts[i]));
         } else if (set_load(opts->own, names.texts[i], &set) == 0) {
             const char *kind = set->kind == SET_ALERT ? "Alert" : "Counter";
             if (opts->tabs)
