@@ -5,7 +5,7 @@
  */
 #include "target.h"
 
-#include "registry/store.h"
+#include "registry/store/store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "target.h"
 
-#include "registry/hive.h"
+#include "registry/store/hive.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef OPL_REGISTRY_KEY_H
 #define OPL_REGISTRY_KEY_H
 
-#include "registry/store.h"
+#include "registry/store/store.h"
 
 /* ---- value.c: keys whose content other modules compute ---- */
 const struct mount *mount_of_path(const char *path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The API for other modules: values by path, with the content of the files only. */
-#include "registry/hive.h"
+#include "registry/store/hive.h"
 #include "registry/registry.h"
-#include "registry/store.h"
+#include "registry/store/store.h"
 
 #include <stdlib.h>
 #include <string.h>

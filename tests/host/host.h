@@ -18,7 +18,7 @@
 
 #include "../temp.h"
 #include "host/internal.h"
-#include "registry/store.h"
+#include "registry/store/store.h"
 
 #define PERFORMANCE REGISTRY_SERVICES "\\MyPerf\\Performance"
 

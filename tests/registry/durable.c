@@ -5,7 +5,7 @@
  * that is then found must be either the one before the operation or the one after it.
  */
 #include "test.h"
-#include "registry/hive.h"
+#include "registry/store/hive.h"
 
 #include <errno.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of reading and printing .reg files: every form of a value, encodings, damage. */
 #include "test.h"
-#include "registry/hive.h"
+#include "registry/store/hive.h"
 
 /* Adds a line for each entry to a text, so that a test can compare a whole file at once. */
 static bool note_entry(void *self, const opl_reg_entry *entry)

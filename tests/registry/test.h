@@ -20,7 +20,7 @@
 
 #include "../temp.h"
 #include "registry/registry.h"
-#include "registry/store.h"
+#include "registry/store/store.h"
 
 #define HEADER "Windows Registry Editor Version 5.00\n\n"
 #define KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\Test"

@@ -7,7 +7,7 @@
  * file systems; a file system that has not answered is not requested again before.
  */
 #include "object/object.h"
-#include "object/perfspace.h"
+#include "object/space/perfspace.h"
 
 #include <errno.h>
 #include <fcntl.h>

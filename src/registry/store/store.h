@@ -4,7 +4,7 @@
 #define OPL_REGISTRY_STORE_H
 
 #include "registry/registry.h"
-#include "registry/tree.h"
+#include "registry/store/tree.h"
 
 #define MANUAL_FILE "manual.reg"
 enum { STORE_LAYERS = LAYER_USER + 1 };

@@ -3,8 +3,8 @@
  * One layer's folder: its .reg files, whether they are trusted, and their content. Only a file
  * whose inode, size or times changed is read again.
  */
-#include "registry/hive.h"
-#include "registry/store.h"
+#include "registry/store/hive.h"
+#include "registry/store/store.h"
 
 #include <dirent.h>
 #include <errno.h>

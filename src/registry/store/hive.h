@@ -4,7 +4,7 @@
 #ifndef OPL_REGISTRY_HIVE_H
 #define OPL_REGISTRY_HIVE_H
 
-#include "registry/tree.h"
+#include "registry/store/tree.h"
 #include <openperflib/regfile.h>
 #include <winreg.h>
 

@@ -5,7 +5,7 @@
  * its only descriptor besides 0, 1 and 2; it forks a child for each file system, and exits when the
  * last child has ended. A child that has not answered in time is killed, if the kernel allows that.
  */
-#include "object/perfspace.h"
+#include "object/space/perfspace.h"
 
 #include <errno.h>
 #include <linux/futex.h>

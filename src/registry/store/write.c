@@ -3,8 +3,8 @@
  * Changes manual.reg: takes the lock, reads the current content, applies the change, replaces the
  * whole file. The lock is a separate file, because manual.reg is replaced; readers do not take it.
  */
-#include "registry/hive.h"
-#include "registry/store.h"
+#include "registry/store/hive.h"
+#include "registry/store/store.h"
 
 #include <dirent.h>
 #include <errno.h>

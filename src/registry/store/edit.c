@@ -3,8 +3,8 @@
  * Single files of the layers: listing them, reading one, and replacing or removing one under the
  * writers' lock. The functions here do not build the merged view.
  */
-#include "registry/store.h"
-#include "registry/hive.h"
+#include "registry/store/store.h"
+#include "registry/store/hive.h"
 #include "registry/key.h"
 
 #include <dirent.h>

@@ -3,8 +3,8 @@
  * Keys in memory: children ordered by folded name and found by binary search, values in writing
  * order. Files are merged in order; a later file overrides earlier ones.
  */
-#include "registry/tree.h"
-#include "registry/store.h"
+#include "registry/store/tree.h"
+#include "registry/store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

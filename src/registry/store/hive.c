@@ -3,7 +3,7 @@
  * Parses .reg text. The file is converted to UTF-8 once, then parsed line by line: each line gives
  * one entry or one error, and an error does not affect the next line.
  */
-#include "registry/hive.h"
+#include "registry/store/hive.h"
 
 #include <string.h>
 

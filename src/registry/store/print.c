@@ -4,7 +4,7 @@
  * (several terminators, control characters) is printed as hex(1): and the bytes of its UTF-16
  * encoding.
  */
-#include "registry/hive.h"
+#include "registry/store/hive.h"
 
 #include <string.h>
 

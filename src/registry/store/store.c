@@ -3,7 +3,7 @@
  * The merged view of all layers. When a file has changed a new view is built; a view itself never
  * changes. So a reader keeps the view that was current when it began, and needs no lock.
  */
-#include "registry/store.h"
+#include "registry/store/store.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * arrays need no references to each other, and a damaged file cannot lead to endless loops. The
  * file is read, not mapped, because truncating a mapped file would crash the processes that use it.
  */
-#include "registry/store.h"
+#include "registry/store/store.h"
 
 #include <dirent.h>
 #include <errno.h>
