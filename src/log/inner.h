@@ -26,6 +26,7 @@ struct stream {
     bool lent; /* the window is the caller's */
     size_t capacity, len;
     uint64_t start;   /* offset in the file of the first byte in the window */
+    uint64_t seen;    /* size of the file when the window was read */
     uint64_t spooled; /* number of bytes that were read from the pipe */
     LSTATUS status;   /* status of the last read that failed */
     struct zst *zst;  /* NULL: the file is not compressed */

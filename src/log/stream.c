@@ -231,6 +231,7 @@ static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
     }
     stream->start = offset;
     stream->len = 0;
+    stream->seen = stream_file_size(stream);
     while (stream->len < size) {
         size_t count;
         LSTATUS status = read_some(stream, offset + stream->len, stream->window + stream->len,

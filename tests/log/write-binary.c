@@ -289,6 +289,72 @@ static void each_sample_is_in_the_file(void **state)
     assert_int_equal(log_write_close(writer), 0);
 }
 
+/* A reader that is some samples behind has read the last buffer before it was full, and misses
+ * nothing when it goes on. */
+static void a_reader_behind_misses_nothing(void **state)
+{
+    enum { COUNT = 200, BEHIND = 3 };
+    (void)state;
+    struct log_writer *writer = create(in_folder("behind"), LOG_CREATE_ALWAYS, 0);
+    struct log *log = NULL;
+    const struct log_sample *sample;
+    for (unsigned i = 0; i < COUNT + BEHIND; i++) {
+        if (i < COUNT) {
+            assert_int_equal(write_one(writer, i, 30), 0);
+            assert_int_equal(log_flush(writer), 0);
+        }
+        if (i < BEHIND)
+            continue;
+        log = log ? log : open_one(in_folder("behind"));
+        PDH_STATUS status = log_next(log, &sample);
+        if (status == (PDH_STATUS)PDH_NO_MORE_DATA) /* as the file was when it was read */
+            status = log_next(log, &sample);
+        assert_int_equal(status, 0);
+        check_sample(sample, i - BEHIND, 30);
+    }
+    assert_false(log_losses(log)->any);
+    log_close(log);
+    assert_int_equal(log_write_close(writer), 0);
+}
+
+/* A writer counts a sample after it has written it. A reader that comes in between does not see the
+ * sample, does not report it as lost, and reads it later. */
+static void a_sample_that_is_not_counted_comes_later(void **state)
+{
+    enum { HEAD = 72 };
+    BUFFER_AUTO before = {0};
+    BUFFER_AUTO after = {0};
+    const struct log_sample *sample;
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("between"));
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(write_one(writer, i, 30), 0);
+        assert_int_equal(log_flush(writer), 0);
+        assert_int_equal(file_read(AT_FDCWD, path, i < 2 ? &before : &after), 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal(before.len, after.len);
+    size_t last = after.len - BUFFER;
+    assert_memory_not_equal(before.data + last, after.data + last, HEAD);
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    assert_int_equal(write(fd, after.data, after.len), (ssize_t)after.len);
+    assert_int_equal(pwrite(fd, before.data + last, HEAD, (off_t)last), HEAD);
+    struct log *log = open_one(path);
+    for (unsigned i = 0; i < 3; i++) {
+        if (i == 2) {
+            assert_int_equal(log_next(log, &sample), (PDH_STATUS)PDH_NO_MORE_DATA);
+            assert_int_equal(pwrite(fd, after.data + last, HEAD, (off_t)last), HEAD);
+        }
+        assert_int_equal(log_next(log, &sample), 0);
+        check_sample(sample, i, 30);
+    }
+    assert_false(log_losses(log)->any);
+    log_close(log);
+    close(fd);
+}
+
 static void a_cut_file_has_its_whole_samples(void **state)
 {
     BUFFER_AUTO whole = {0};
@@ -508,6 +574,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_real_capture_is_written_again),
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(each_sample_is_in_the_file),
+        cmocka_unit_test(a_reader_behind_misses_nothing),
+        cmocka_unit_test(a_sample_that_is_not_counted_comes_later),
         cmocka_unit_test(a_cut_file_has_its_whole_samples),
         cmocka_unit_test(a_killed_writer_loses_nothing),
         cmocka_unit_test(a_full_disk_leaves_whole_samples),

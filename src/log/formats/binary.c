@@ -428,13 +428,18 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Whether this is the last buffer of a capture that its writer has not closed. */
-static bool is_open_end(const struct file *file, const struct binary *binary,
+/* Whether this was, when it was read, the last buffer of a capture that its writer has not closed.
+ * If so, it is read again the next time, because samples are added to it. */
+static bool is_open_end(struct file *file, const struct binary *binary,
                         const struct byte_view *view)
 {
-    return !binary->order && !file->stream.zst && file->stream.pipe < 0 &&
-           binary->written <= number_of(binary) &&
-           view->offset + binary->buffer_size >= stream_size(&file->stream);
+    struct stream *stream = &file->stream;
+    bool is = !binary->order && !stream->zst && stream->pipe < 0 &&
+              binary->written <= number_of(binary) &&
+              view->offset + binary->buffer_size >= (stream->fd < 0 ? stream->len : stream->seen);
+    if (is && stream->fd >= 0)
+        stream->len = 0;
+    return is;
 }
 
 /* Handles records after the last byte that the buffer's head states as used. They are lost, except
@@ -464,11 +469,8 @@ static PDH_STATUS leave_buffer(struct file *file, struct binary *binary,
 {
     if (!binary->order && view->got < binary->buffer_size)
         return at_end(file, view->offset + view->got);
-    if (is_open_end(file, binary, view)) {
-        if (file->stream.fd >= 0)
-            file->stream.len = 0;
+    if (is_open_end(file, binary, view))
         return (PDH_STATUS)PDH_NO_MORE_DATA;
-    }
     next_buffer(binary);
     return 0;
 }
