@@ -308,20 +308,22 @@ static bool add_choice(void *self, const struct registry_value *value)
     return *complete;
 }
 
-/* Reads the texts of a language when they are first needed. False: no memory. */
+/* Reads the texts of a language when they are first needed. False: there is no memory or no
+ * descriptor; then all languages are dropped, `base` too, so that the next call builds them again. */
 bool names_load(struct name_language *base)
 {
     if (!base || base->loaded)
         return base != NULL;
-    base->loaded = add_vendor_texts(base) && walk_services(base, true);
+    bool loaded = add_vendor_texts(base) && walk_services(base, true);
+    if (!loaded) {
+        drop_languages();
+        return false;
+    }
     for (int part = 0; part < NAMES_PARTS; part++) {
         name_table_sort(&base->hand[part]);
         name_table_sort(&base->given[part]);
     }
-    if (!base->loaded)
-        drop_languages(); /* the base is incomplete for lack of memory: drop it, so that the next
-                           * call builds it again */
-    return base->loaded;
+    return base->loaded = true;
 }
 
 struct name_language *names_base(uint32_t language)

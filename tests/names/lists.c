@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define ENGLISH_LIST "machine/names.009" REGISTRY_INDEX_ENDING
@@ -464,9 +465,38 @@ static void an_english_text_replaces_another_language(void **state)
     assert_name(4, 7, "Memory");
 }
 
+/* Whichever open fails for lack of descriptors, the answer is right or missing, and the next call
+ * reads everything again. */
+static void without_descriptors_nothing_is_kept(void **state)
+{
+    struct rlimit before, few;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (rlim_t more = 0; more < 16; more++) {
+        put_sources();
+        unlink(path_of(ENGLISH_LIST));
+        unlink(path_of(GERMAN_LIST));
+        const struct name_list *english = more % 2 ? names_hold(NAMES_COUNTER, 9) : NULL;
+        int lowest = dup(STDIN_FILENO);
+        close(lowest);
+        few = (struct rlimit){(rlim_t)lowest + more / 2, before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        const struct name_list *german = names_hold(NAMES_COUNTER, 7);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        if (german)
+            assert_string_equal(name_list_text(german, 4), "Speicher");
+        if (english)
+            assert_string_equal(name_list_text(english, 4), "Memory");
+        name_list_drop(german);
+        name_list_drop(english);
+        assert_answers("Mine", "Meins", "My help");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        NAMES_TEST(without_descriptors_nothing_is_kept),
         NAMES_TEST(a_list_is_used_and_answers_the_same),
         NAMES_TEST(a_held_list_stays),
         NAMES_TEST(a_stale_list_is_not_used),
