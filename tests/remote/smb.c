@@ -421,6 +421,8 @@ static void keys_are_kept_and_not_too_many(void **state)
     unsigned before = fake.seen[RRP_CLOSE];
     assert_int_equal(query_with(PROTO_CLOSE, DATA, "", NULL, 0, 0), 0);
     assert_int_equal(fake.seen[RRP_CLOSE], before + 1);
+    /* not an operation of this program, whose client needs no permission from it */
+    assert_int_equal(query_with(PROTO_CALLER, MACHINE, "K1", NULL, 0, 0), ERROR_INVALID_FUNCTION);
     assert_int_equal(query_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     assert_int_equal(fake.connected, 1);
 }

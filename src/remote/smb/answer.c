@@ -431,7 +431,7 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
     *ret_reply = (struct proto_reply){.id = request->id};
     buffer_clear(&answers->data);
     buffer_clear(&answers->name);
-    bool known = request->operation > 0 && request->operation < PROTO_OPERATIONS;
+    bool known = request->operation < PROTO_OPERATIONS && operations[request->operation];
     ret_reply->status = (uint32_t)(known ? answer_request(&received) : ERROR_INVALID_FUNCTION);
     if (ret_reply->status) {
         ret_reply->name = NULL;
@@ -441,9 +441,6 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
 
 /* ---- the stream ---- */
 
-/* Serves the client, which is the process that started this one; the client may be idle for any
- * time. If a request takes too long, SIGALRM ends this process, and with it the client's
- * connection. */
 /* Frees the memory that only an answer needs, if no request follows at once: there is a process for
  * each machine, and usually a minute between two requests. */
 static void shrink_if_idle(int in, struct smb_answers *answers)
@@ -456,6 +453,9 @@ static void shrink_if_idle(int in, struct smb_answers *answers)
     malloc_trim(0);
 }
 
+/* Serves the client, which is the process that started this one; the client may be idle for any
+ * time. If a request takes too long, SIGALRM ends this process, and with it the client's
+ * connection. */
 bool smb_serve(int in, int out, struct smb_machine *machine)
 {
     enum { GRACE_SECONDS = 5 };
