@@ -34,8 +34,8 @@
 #define CALL_32(name, number_32) _Static_assert(__NR_##name == (number_32), #name);
 #endif
 #define NEW_CALL(name, number) _Static_assert(__NR_##name == (number), #name);
-#include "host/perfhost_calls.inc"
-#include "host/perfhost_signals.inc"
+#include "host/isolation/perfhost_calls.inc"
+#include "host/isolation/perfhost_signals.inc"
 
 static pid_t third_party; /* a child of the test, which the helper process must not signal */
 

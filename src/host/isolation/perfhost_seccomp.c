@@ -134,11 +134,11 @@ void seccomp_deny_moving(const void *memory, size_t size)
 #else
 
 static const unsigned short denied[][KINDS] = {
-#include "host/perfhost_calls.inc"
+#include "host/isolation/perfhost_calls.inc"
 };
 /* Calls that send a signal to the process in their first argument. */
 static const unsigned short signals[][KINDS] = {
-#include "host/perfhost_signals.inc"
+#include "host/isolation/perfhost_signals.inc"
 };
 static const unsigned short send_by_descriptor[][KINDS] = {NEW_CALL(pidfd_send_signal, 424)};
 
