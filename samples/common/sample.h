@@ -42,6 +42,7 @@ DWORD sampleUnregister(LPCWSTR performanceKey);
 /* The key of a provider that is linked with server.c, which defines the functions for regsvr32. */
 extern const WCHAR samplePerformanceKey[];
 
+/* ---- numbers.c, query.c ---- */
 /* Seeds rand(), which would otherwise return the same numbers in each process; a query from a shell
  * runs in a new process. */
 void sampleSeed(void);

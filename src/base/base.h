@@ -42,7 +42,7 @@ bool status_is_passing(LSTATUS status);
  * unknown one; never NULL. */
 const char *status_text(LSTATUS status);
 
-/* ---- buffer.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
+/* ---- text.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
 struct buffer {
     char *data; /* NULL or the content, after which data[len] is a NUL */
     size_t len, capacity;

@@ -276,6 +276,7 @@ struct log {
     struct zst_decoder *decoder; /* of all compressed files; NULL: not needed yet */
 };
 
+/* ---- log.c, seek.c: the files of a log ---- */
 /* Sets the file's message "FILE: line N, offset N: ...", writes it to the trace too, and returns
  * `status`. */
 PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,

@@ -204,6 +204,8 @@ struct log_skim {
  * only the beginning of some frames is decoded. A clock that was set back by more than an hour
  * hides samples. PDH_INVALID_ARGUMENT: `log` is not that of a set. */
 PDH_STATUS log_skim(struct log *log, const struct log_skim *skim);
+
+/* ---- set.c, log.c ---- */
 /* False if files came or went since the set was opened, or it records elsewhere now. */
 bool captures_are_current(const struct log *log);
 

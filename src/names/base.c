@@ -308,8 +308,9 @@ static bool add_choice(void *self, const struct registry_value *value)
     return *complete;
 }
 
-/* Reads the texts of a language when they are first needed. False: there is no memory or no
- * descriptor; then all languages are dropped, `base` too, so that the next call builds them again. */
+/* Reads the texts of a language when they are first needed. False: there is no memory, or no
+ * descriptor; then all languages are dropped, `base` too, so that the next call builds them
+ * again. */
 bool names_load(struct name_language *base)
 {
     if (!base || base->loaded)

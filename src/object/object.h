@@ -113,6 +113,12 @@ struct source *source_of(opl_provider *provider, const opl_source *is);
 struct source_key *source_add_key(struct source *source, const char *text, size_t length);
 /* Reads the file, unless its text was already read for this collection or instance. */
 LSTATUS source_load(opl_reading *reading, struct source *source);
+void source_done(struct source *source);
+/* Returns `path` with the instance's folder in place of the '*', written to `storage`; a path
+ * without '*' is returned unchanged. NULL: the path is too long. */
+const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
+
+/* ---- words.c: the words and keys of a source ---- */
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
 /* Splits the line into words and converts them, up to the last that a row or an earlier call needs,
  * or word `wanted` if that is later (0: none). */
@@ -121,10 +127,6 @@ LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned 
 bool source_has_number(const struct source *source, unsigned number);
 /* `number` is 1 to OBJECT_MAX_WORDS */
 void source_request_word(struct source *source, unsigned number);
-void source_done(struct source *source);
-/* Returns `path` with the instance's folder in place of the '*', written to `storage`; a path
- * without '*' is returned unchanged. NULL: the path is too long. */
-const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
 /* Returns the number at position `column` after the key, from 2 on; the first one is
  * key->number. */
 uint64_t key_number(const struct source_key *key, unsigned column);
@@ -369,6 +371,8 @@ struct opl_entry {
     unsigned opened;
 };
 void provider_close(opl_provider *provider); /* does nothing if `provider` is NULL */
+
+/* ---- reading.c, space.c, source.c ---- */
 void memories_done(opl_provider *provider);
 void remote_fs_done(struct remote_fs_reader *remote_fs);
 int source_openat(int dir_fd, const char *path, int flags);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/events/event.c and base/trace.c. */
+/* Tests of base/events/event.c and base/events/trace.c. */
 #include "test.h"
 #include "../temp.h"
 

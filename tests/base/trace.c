@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/trace.c with OPENPERFLIB_TRACE=1; tests/base/event.c has it off. */
+/* Tests of base/events/trace.c with OPENPERFLIB_TRACE=1; tests/base/event.c has it off. */
 #include "test.h"
 #include "../temp.h"
 

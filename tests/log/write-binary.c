@@ -289,28 +289,27 @@ static void each_sample_is_in_the_file(void **state)
     assert_int_equal(log_write_close(writer), 0);
 }
 
-/* A reader that is some samples behind has read the last buffer before it was full, and misses
- * nothing when it goes on. */
-static void a_reader_behind_misses_nothing(void **state)
+/* A slow reader has read the last buffer before it was full, and misses nothing when it goes on. */
+static void a_slow_reader_misses_nothing(void **state)
 {
-    enum { COUNT = 200, BEHIND = 3 };
+    enum { COUNT = 200, LAG = 3 };
     (void)state;
-    struct log_writer *writer = create(in_folder("behind"), LOG_CREATE_ALWAYS, 0);
+    struct log_writer *writer = create(in_folder("slow"), LOG_CREATE_ALWAYS, 0);
     struct log *log = NULL;
     const struct log_sample *sample;
-    for (unsigned i = 0; i < COUNT + BEHIND; i++) {
+    for (unsigned i = 0; i < COUNT + LAG; i++) {
         if (i < COUNT) {
             assert_int_equal(write_one(writer, i, 30), 0);
             assert_int_equal(log_flush(writer), 0);
         }
-        if (i < BEHIND)
+        if (i < LAG)
             continue;
-        log = log ? log : open_one(in_folder("behind"));
+        log = log ? log : open_one(in_folder("slow"));
         PDH_STATUS status = log_next(log, &sample);
         if (status == (PDH_STATUS)PDH_NO_MORE_DATA) /* as the file was when it was read */
             status = log_next(log, &sample);
         assert_int_equal(status, 0);
-        check_sample(sample, i - BEHIND, 30);
+        check_sample(sample, i - LAG, 30);
     }
     assert_false(log_losses(log)->any);
     log_close(log);
@@ -574,7 +573,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_real_capture_is_written_again),
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(each_sample_is_in_the_file),
-        cmocka_unit_test(a_reader_behind_misses_nothing),
+        cmocka_unit_test(a_slow_reader_misses_nothing),
         cmocka_unit_test(a_sample_that_is_not_counted_comes_later),
         cmocka_unit_test(a_cut_file_has_its_whole_samples),
         cmocka_unit_test(a_killed_writer_loses_nothing),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pdh/formula.c and pdh/format.c through their public functions, with the lines of a
+/* Tests of pdh/formula.c and pdh/value.c through their public functions, with the lines of a
  * golden file (expected results) and with values that Windows printed. */
 #include <errno.h>
 #include <setjmp.h>

@@ -165,6 +165,7 @@ struct frame *take_texts(struct sampler *sampler, struct spec **specs, size_t co
 /* ---- moment.c: a set at one time ---- */
 void run_moment(struct sampler *sampler);
 
+/* ---- model.c, sampler.c, texts.c ---- */
 /* returns a copy; NULL: no memory */
 struct column *columns_copy(const struct column *columns, size_t count);
 void columns_free(struct column *columns, size_t count);

@@ -83,6 +83,7 @@ struct stored {
     bool repair;
     bool whole; /* a complete file of lodctr: what it lacks did not exist when it was written */
 };
+/* ---- stored.c: reads a file ---- */
 /* Reads a backup. `language`: read only texts in that language; 0: in all. */
 LSTATUS stored_read(struct load *load, const char *path, uint32_t language, struct stored *ret);
 void stored_done(struct stored *stored);

@@ -82,9 +82,8 @@ bool smb_serve(int in, int out, struct smb_machine *machine);
  * child calls `serve` with them, and exits with the result. */
 void smb_start_processes(int control, int (*serve)(const char *machine, int stream));
 
-/* Data from machines is checked, and corrected where machines are known to send wrong data.
- *
- * Checks a block that was requested with a buffer of `capacity` bytes, in either byte order. Adds
+/* ---- answer.c: data from machines is checked, and corrected where they send wrong data ---- */
+/* Checks a block that was requested with a buffer of `capacity` bytes, in either byte order. Adds
  * the header's length to Samba's total, which lacks it; removes bytes after the block.
  * ERROR_MORE_DATA: the buffer was too small, even if the machine did not report it;
  * ERROR_INVALID_DATA: damaged or empty. */
