@@ -545,7 +545,8 @@ static void scales(void **state)
         {0,  NAN,  0  },
         {0,  1000, -1 },
         {0,  1001, -2 },
-        {0,  101,  -1 },
+        {0,  101,  0  }, /* a percentage that is a little too high for its clocks */
+        {0,  103,  -1 },
         {-6, 5e7,  -6 },
         {-6, 5e9,  -8 },
         {1,  11,   0  },
@@ -561,7 +562,7 @@ static void scales(void **state)
             double drawn = most * pow(10, scale);
             if (scale != standard && !(drawn > 9.999 && drawn < 100.001))
                 fail_msg("%g at %d is %g", most, scale, drawn);
-            assert_true(drawn < 100.001);
+            assert_true(drawn < (scale == standard ? 102.001 : 100.001));
         }
     assert_int_equal(model_scale(3, INFINITY), 3);
 }

@@ -349,10 +349,14 @@ bool history_add(struct source *source, struct spec *spec, uint64_t tick)
 
 /* ---- scale ---- */
 
+/* A processor that is busy all the time has 100.04 %, since its times are counted in ticks: that is
+ * not a reason to draw it at a tenth. */
+#define MOST_DRAWN 102
+
 int model_scale(LONG default_scale, double most)
 {
     double drawn = most * pow(10, default_scale);
-    if (!(most > 0) || isinf(most) || (drawn >= 1 && drawn <= 100))
+    if (!(most > 0) || isinf(most) || (drawn >= 1 && drawn <= MOST_DRAWN))
         return (int)default_scale;
     return (int)-ceil(log10(most) - 2);
 }

@@ -217,7 +217,7 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
                 struct span *ret);
 
 /* Returns the power of ten by which values are multiplied to be drawn: the default scale if it
- * brings `most` between 1 and 100, else the scale that brings `most` between 10 and 100. */
+ * brings `most` between 1 and 102, else the scale that brings `most` between 10 and 100. */
 int model_scale(LONG default_scale, double most);
 /* Returns the monotonic time in seconds. */
 double model_now(void);

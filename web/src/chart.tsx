@@ -30,10 +30,11 @@ export interface Line {
 }
 
 /** Returns the exponent of the power of ten for a line: the counter's own scale if it brings `most`
- * between 1 and 100, otherwise the one that brings it between 10 and 100. */
+ * between 1 and 102 (clocks count in ticks, a busy processor may have 100.04 %), otherwise the one that
+ * brings it between 10 and 100. */
 function scaleOf(counter: Unit | undefined, most: number | null): number {
     const own = counter?.scale ?? 0, size = Math.abs(most ?? 0);
-    if (!size || (size * 10 ** own >= 1 && size * 10 ** own <= 100)) return own;
+    if (!size || (size * 10 ** own >= 1 && size * 10 ** own <= 102)) return own;
     return Math.max(-15, Math.min(15, 2 - Math.ceil(Math.log10(size))));
 }
 
