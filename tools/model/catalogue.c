@@ -552,13 +552,14 @@ static bool has_alias(const struct catalogue_object *object,
     static const struct {
         const char *alias, *word;
     } aliases[] = {
-        {"cpu",  "processor"   },
-        {"mem",  "memory"      },
-        {"ram",  "memory"      },
-        {"net",  "network"     },
-        {"load", "queue length"},
-        {"swap", "paging"      },
-        {"fs",   "file system" }
+        {"cpu",    "processor"   },
+        {"mem",    "memory"      },
+        {"ram",    "memory"      },
+        {"net",    "network"     },
+        {"load",   "queue length"},
+        {"stolen", "steal time"  },
+        {"swap",   "paging"      },
+        {"fs",     "file system" }
     };
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (!strcasecmp(aliases[i].alias, word) && has_word(object, counter, aliases[i].word))

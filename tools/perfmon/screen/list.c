@@ -101,9 +101,14 @@ bool field_key(struct field *field, int key)
     return true;
 }
 
+bool is_search_key(int key)
+{
+    return key == '/' || key == KEY_F(3) || key == KEY_F(4);
+}
+
 bool field_search_key(struct field *field, int key)
 {
-    bool search = key == '/' || key == KEY_F(3) || key == KEY_F(4);
+    bool search = is_search_key(key);
     field->open |= search;
     return search;
 }

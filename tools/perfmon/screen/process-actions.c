@@ -132,8 +132,10 @@ static void put_question(const struct actions *actions, struct window *window)
     else
         window_append(window, "%zu processes: ", actions->count);
     if (actions->question == QUESTION_SIGNAL)
-        window_append(window, one ? "t ends it, K kills it, s stops it, c continues it"
-                                  : "t ends them, K kills them, s stops them, c continues them");
+        window_append(
+            window,
+            one ? "t ends it, K kills it, s stops it, c continues it (any other key: nothing)"
+                : "t ends them, K kills them, s stops them, c continues them");
     else if (one)
         window_append(window,
                       "nice is %d; type the new value, -20 (first) to 19 (last), and Enter: %s_",

@@ -122,6 +122,8 @@ struct field {
 };
 /* Handles a key. False: the field is not open, and the key has another meaning. */
 bool field_key(struct field *field, int key);
+/* True for the keys that search: / and, as in htop, F3 and F4. */
+bool is_search_key(int key);
 /* Opens the field if the key is one that searches. */
 bool field_search_key(struct field *field, int key);
 

@@ -233,13 +233,20 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
                             : local("There is no explanation."));
 }
 
+static void draw_no_match(const struct tree *tree, struct canvas *canvas)
+{
+    if (!tree->count && *tree->filter.text)
+        canvas_text(canvas, tree->cursor.row, 0, canvas->columns, STYLE_WEAK,
+                    local("nothing matches the filter"));
+}
+
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
 {
     size_t ready, count = catalogue_count(tree->catalogue, &ready);
     renew_nodes(tree);
     if (tree->filter.open || *tree->filter.text)
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s",
-                     tree->filter.text, tree->filter.open ? "_" : "");
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s   %s",
+                     tree->filter.text, tree->filter.open ? "_" : "", local("Escape shows all"));
     else if (ready < count || !count)
         canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK, "reading %zu of %zu objects",
                      ready, count);
@@ -255,6 +262,8 @@ void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
         if (i == tree->cursor.at)
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
+    if (ready == count)
+        draw_no_match(tree, canvas);
     if (end < last)
         draw_explanation(tree, canvas, end);
 }

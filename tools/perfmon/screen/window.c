@@ -69,9 +69,12 @@ static void draw_top(const struct window *window, struct canvas *canvas)
         snprintf(right + used, sizeof right - (size_t)used, local(" every %g s "), window->seconds);
     canvas_style(canvas, 0, 0, canvas->columns, STYLE_BAR);
     int width = text_width(right);
-    fit_facts(facts, canvas->columns - width - text_width(machine_title(window->now)) - 5);
-    canvas_print(canvas, 0, 0, canvas->columns - width, STYLE_BAR, " %s   %s",
-                 machine_title(window->now), facts);
+    const char *title = machine_title(window->now), *file = strrchr(title, '/');
+    if (file && text_width(title) > canvas->columns - width - 2)
+        title = file + 1; /* the end of a capture's path says more than its beginning */
+    fit_facts(facts, canvas->columns - width - text_width(title) - 5);
+    canvas_print(canvas, 0, 0, canvas->columns - width - 1, STYLE_BAR, *facts ? " %s   %s" : " %s",
+                 title, facts);
     canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
 }
 
@@ -213,7 +216,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     if (window->help) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
                     window->rule ? local("any key closes this")
-                                 : local("up, down: more of this help; any other key closes it"));
+                                 : local("up, down: more; any other key closes it"));
         return;
     }
     if (draw_filter(window, canvas) || draw_name(window, canvas))
@@ -230,8 +233,12 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         window->view_ends[i] = at;
     }
     /* in the chart the key m has another meaning */
-    if (window->machine_count > 1 && window->view != VIEW_CHART)
+    if (window->view == VIEW_CHART) {
+        at = draw_entry(canvas, at, STYLE_WEAK, "m highest");
+        at = draw_entry(canvas, at, STYLE_WEAK, "y copy");
+    } else if (window->machine_count > 1) {
         at = draw_entry(canvas, at, STYLE_WEAK, "m machines");
+    }
     at = draw_entry(canvas, at, STYLE_WEAK, "/ search");
     draw_entry(canvas, at, STYLE_WEAK,
                window->now->at                  ? "[ ] minute"
@@ -269,6 +276,9 @@ static const struct {
     {"P M R W", "sort by processor, memory, bytes read, bytes written"},
     {"/", "show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G"},
     {"G", "one line for each process, program, user, unit, container, control group"},
+    {"load", "how many tasks run, or wait for a processor or a disk: averages of 1, 5 and 15 minutes"},
+    {"waiting, stolen", "waiting: the processor is idle while a task waits for a disk; stolen: the hypervisor gave the time to other machines"},
+    {"Pressure", "share of time in which at least one task waited for this resource; all: in which all tasks did, so that no work was done"},
     {"(ended)", "processor time that belongs to no listed process: of interrupts, and of processes that ended between two samples."
                 " All lines together have the machine's busy time: "
                 "user and kernel, without waiting for disks and without stolen time"},
@@ -290,7 +300,7 @@ static const struct {
     {"W, o", "save the chart's counters under a name, open saved ones"},
     {"R", "a set of logman that records the chart's counters"},
     {"m", "the minute with the highest value of the selected counter"},
-    {"x", "hide the selected instance; a counter that has only this one is removed; X shows what is hidden; Delete removes all of a counter; a adds others"},
+    {"x", "hide the selected instance, or remove a counter that has only this one; X shows what is hidden; Delete removes all of a counter; a, / add others"},
     {"", ""},
     {"Counters", ""},
     {"/", "search names and explanations; also cpu, mem, net, load"},
@@ -321,13 +331,17 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
             break;
     }
     cursor_fit(&window->help_line, (size_t)(count - fit + 1), 1);
-    for (int i = (int)window->help_line.at; i < count && row < last; i++) {
+    int first = (int)window->help_line.at, i = first;
+    for (; i < count && row < last; i++) {
         canvas_text(canvas, row, 1, canvas->columns - 1, *help[i].text ? STYLE_PLAIN : STYLE_TITLE,
                     local(help[i].key));
         int used =
             canvas_wrap(canvas, row, KEYS + 1, width, last - row, STYLE_PLAIN, local(help[i].text));
         row += used > 1 ? used : 1;
     }
+    /* the last entry may be cut, so the next page begins with it; no row is for the mouse */
+    window->help_line.page = i > first + 1 ? (size_t)(i - first - 1) : 1;
+    window->help_line.row = canvas->rows;
 }
 
 static void draw_overview(struct window *window, struct canvas *canvas, int last, bool active)
@@ -520,9 +534,12 @@ static void choose_view(struct window *window, int key)
     if (key == TERMINAL_CLICK)
         take_click(window);
     else
-        window->view = view_of_key(window, key);
+        window->view = is_search_key(key) ? VIEW_TREE : view_of_key(window, key);
     if (window->view == VIEW_TREE && !window->now->tree)
         window->now->tree = new_tree(window);
+    /* a view without a search of its own leaves the key to the list of counters */
+    if (is_search_key(key) && window->now->tree)
+        tree_key(window->now->tree, key, window);
 }
 
 /* Handles the keys of the current view. */
