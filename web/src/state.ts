@@ -22,7 +22,7 @@ export function readState(): State {
         object: address.get("object") ?? "",
         sort: address.get("sort") ?? "",
         filter: address.get("filter") ?? "",
-        chart: CHART_TYPES.find((type) => type === address.get("form")) ?? "line",
+        chart: CHART_TYPES.find((type) => type === (address.get("type") ?? address.get("form"))) ?? "line",
         one: address.get("axes") === "one",
         hidden: address.getAll("hide"),
         marked: address.get("mark") ?? "",
@@ -45,7 +45,7 @@ export function writeState(state: State): void {
     if (state.view !== "overview") address.set("view", state.view);
     for (const path of state.paths) address.append("c", path);
     for (const name of state.hidden) address.append("hide", name);
-    if (state.chart !== "line") address.set("form", state.chart);
+    if (state.chart !== "line") address.set("type", state.chart);
     if (state.one) address.set("axes", "one");
     for (const [key, value] of [["mark", state.marked], ["legend", state.legend], ["order", state.order], ["group", state.group], ["tree", state.tree ? "1" : ""], ["process", state.process], ["keys", state.keys ? "" : "off"]]) if (value) address.set(key, value);
     for (const key of ["object", "sort", "filter", "machine", "range", "capture", "second"] as const) if (state[key]) address.set(key, state[key]);

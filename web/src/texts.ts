@@ -83,6 +83,7 @@ const TEXTS = {
     "{} more: type a part of the name": ["{} weitere: geben Sie einen Teil des Namens ein", "ещё {}: введите часть имени"],
     "Nothing has this in its name or explanation.": ["Nichts hat dies in Namen oder Erklärung.", "Ни в названиях, ни в объяснениях этого нет."],
     "There is no explanation.": ["Es gibt keine Erklärung.", "Объяснения нет."],
+    "Instances have {} different names. Of several with one name, the name stands for the first, and “name#1” for the second.": ["Die Instanzen haben {} verschiedene Namen. Haben mehrere denselben, steht der Name für die erste, „Name#1“ für die zweite.", "Разных имён у экземпляров: {}. Если имя общее, оно означает первый из них, «имя#1» – второй."],
     "What a counter means is shown here.": ["Hier steht, was ein Zähler bedeutet.", "Здесь объясняется, что значит счётчик."],
     "Show as a table": ["Als Tabelle zeigen", "Показать таблицей"],
 

@@ -54,7 +54,8 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
                     </li>);
             })}</ul>
             {words && objects.length > 0 && !found.length && <p class="note" role="status">{t("Nothing has this in its name or explanation.")}</p>}
-            <div class="explain" aria-live="polite">{explained ? <><b>{explained.title}</b><p>{explained.explain ?? t("There is no explanation.")}</p></> : <p>{t("What a counter means is shown here.")}</p>}</div>
+            <div class="explain" aria-live="polite">{explained ? <><b>{explained.title}</b><p>{explained.explain ?? t("There is no explanation.")}</p>
+                {object && explained === object && !object.single && <p>{t("Instances have {} different names. Of several with one name, the name stands for the first, and “name#1” for the second.", object.instances)}</p>}</> : <p>{t("What a counter means is shown here.")}</p>}</div>
         </nav>
     );
 }
