@@ -9,13 +9,13 @@
 #include "model.h"
 
 #include <dlfcn.h>
-#include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <time.h>
 #include <cmocka.h>
 
+#include "bytes.h"
 #include "double.h"
 
 enum { HOUR = 3600, DAY = 24 * HOUR, ROWS = 20, LIFE = 200, MOST_AHEAD = 60 };
@@ -93,20 +93,6 @@ static void change_rows(uint64_t tick)
 }
 
 /* ---- checks ---- */
-
-size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
-
-/* Returns the bytes in use; 0: this C library cannot report them. */
-static size_t bytes_used(void)
-{
-    if (__sanitizer_get_current_allocated_bytes)
-        return __sanitizer_get_current_allocated_bytes();
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 33)
-    return mallinfo2().uordblks + mallinfo2().hblkhd;
-#else
-    return 0;
-#endif
-}
 
 /* Checks a history of the first row, whose value at each tick is 100 times the tick. */
 static void check_history(const struct history *history, uint64_t newest)

@@ -5,6 +5,7 @@
  * and end, gaps, the limit of histories in a table, captures in which several ticks share one
  * place; and the scale of a chart.
  */
+#include "bytes.h"
 #include "internal.h"
 
 #include <math.h>
@@ -80,6 +81,21 @@ static size_t histories_kept(void)
     for (size_t i = 0; i < spec.capacity; i++)
         count += spec.histories[i] != NULL;
     return count;
+}
+
+static uint64_t *numbered(size_t count, uint64_t from)
+{
+    uint64_t *identities = calloc(count + 1, sizeof *identities);
+    for (size_t i = 0; i < count; i++)
+        identities[i] = (from + i) * 0x9e3779b97f4a7c15;
+    return identities;
+}
+
+static void rows_numbered(size_t count, uint64_t from)
+{
+    uint64_t *identities = numbered(count, from);
+    rows_are(count, identities);
+    free(identities);
 }
 
 /* ---- the oracle: every value ---- */
@@ -232,6 +248,59 @@ static void a_value_that_does_not_change(void **state)
     }
 }
 
+/* What counters are like: a time that passes, a processor that is used now and then, random. */
+static double like_elapsed(uint64_t row, uint64_t tick)
+{
+    return 54321.5 + 100 * (double)row + (double)tick + (double)random_below(1000) / 1e6;
+}
+
+static double like_processor(uint64_t row, uint64_t tick)
+{
+    return (tick / 60 + row) % 20 ? 0 : (double)random_below(100000) / 977;
+}
+
+static double like_noise(uint64_t row, uint64_t tick)
+{
+    return (double)rand() * (double)(1 + row) / 777 + (double)(tick % 2);
+}
+
+/* An hour of values takes so many bytes a series, and none of them is lost. */
+static void an_hour_takes_little(void **state)
+{
+    static const struct {
+        const char *name;
+        double (*value)(uint64_t, uint64_t);
+        size_t most;
+    } kinds[] = {
+        {"elapsed",   like_elapsed,   2600},
+        {"processor", like_processor, 2800},
+        {"noise",     like_noise,     6900}
+    };
+    enum { ROWS = 50, LAST = 4200 };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t before = bytes_used();
+        oracle_clear();
+        srand(7);
+        rows_numbered(ROWS, 1);
+        for (uint64_t t = 1; t <= LAST; t++) {
+            for (size_t r = 0; r < ROWS; r++) {
+                double value = kinds[k].value(r, t);
+                spec.newest.cells[r * COLUMNS].number = value;
+                spec.newest.cells[r * COLUMNS + 1].number = -value;
+                if (r == 3)
+                    oracle[t] = (float)value;
+            }
+            add_sample(t);
+        }
+        size_t each = (bytes_used() - before) / (ROWS * COLUMNS);
+        if (before && each > kinds[k].most)
+            fail_msg("%s: %zu bytes a series, at most %zu", kinds[k].name, each, kinds[k].most);
+        assert_spans(spec.newest.rows[3].history);
+        end(state);
+        begin(state);
+    }
+}
+
 /* Ticks without a sample are gaps, even if an older value was stored in the same place. */
 static void a_gap_that_is_longer_than_an_hour(void **state)
 {
@@ -332,21 +401,6 @@ double model_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static uint64_t *numbered(size_t count, uint64_t from)
-{
-    uint64_t *identities = calloc(count + 1, sizeof *identities);
-    for (size_t i = 0; i < count; i++)
-        identities[i] = (from + i) * 0x9e3779b97f4a7c15;
-    return identities;
-}
-
-static void rows_numbered(size_t count, uint64_t from)
-{
-    uint64_t *identities = numbered(count, from);
-    rows_are(count, identities);
-    free(identities);
 }
 
 /* Every sample has new instances: there are never more than 4,096 histories, and each instance that
@@ -573,6 +627,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(spans_are_what_was_added),
         CASE(a_value_that_does_not_change),
+        CASE(an_hour_takes_little),
         CASE(a_gap_that_is_longer_than_an_hour),
         CASE(births_and_deaths),
         CASE(every_tick_weighs_the_same),

@@ -3,8 +3,8 @@
  * Histories. The history of a machine has the last MODEL_FINE samples one by one, and earlier ones
  * in groups of MODEL_COARSE, for an hour at one sample a second. The history of a capture has all
  * samples; if the capture is long, several samples share one place. A series takes 1.2 kB for a
- * machine, and 5.9 kB when it is older than MODEL_FINE samples, unless the value has never changed
- * in the groups.
+ * machine; an hour takes 1.2 kB more if the value changes evenly or seldom, 5.4 kB if it changes at
+ * random, and nothing if it has never changed in the groups.
  */
 #include "internal.h"
 
@@ -12,9 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A group of ticks: the summary of the `count` values in them. */
+struct group {
+    float least, most, average;
+    unsigned char count;
+};
+enum { BLOCK = 60, BLOCKS = MODEL_COARSE_COUNT / BLOCK + 1, STEP = 64, MOST_BYTES = 14 };
+/* Groups that follow each other, as add_to_block writes them. */
+struct block {
+    unsigned char *data;        /* its size is the next multiple of STEP */
+    uint16_t length;            /* bytes in use */
+    unsigned char first, count; /* position of the first group in the block, number of groups */
+};
 struct coarse {
-    float least[MODEL_COARSE_COUNT], most[MODEL_COARSE_COUNT], average[MODEL_COARSE_COUNT];
-    unsigned char count[MODEL_COARSE_COUNT]; /* number of values; averages are weighted by it */
+    struct block blocks[BLOCKS]; /* group g is in block g / BLOCK, at that number % BLOCKS */
 };
 enum { LEAST_CAPACITY = 16, MACHINE_TICKS = MODEL_COARSE * MODEL_COARSE_COUNT };
 /* maximum number of histories of a table; histories of rows that are gone are forgotten first */
@@ -46,13 +57,160 @@ static void span_add_value(struct span *span, uint32_t *sum, double value)
     span_add(span, sum, (struct span){value, value, value, value}, 1);
 }
 
+/* ---- groups of older ticks ---- */
+
+/*
+ * A block has each group as differences from what the group before leads to expect, in as few bytes
+ * as they need: values that stay, or change evenly, take 1 to 5 bytes a group in place of 13. No
+ * bit of a value is lost.
+ */
+enum { LEAST, RANGE, MIDDLE, PARTS, LENGTHS = 5, NO_VALUES = 2 * LENGTHS * LENGTHS * LENGTHS };
+struct code {
+    uint32_t before[PARTS]; /* of the group before */
+    uint32_t step;          /* by how much `least` of that group was above the one before it */
+};
+
+/* Maps floats to integers in the same order, so that the difference of near values is small. */
+static uint32_t ordered(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & 0x80000000 ? ~bits : bits | 0x80000000;
+}
+
+static float from_ordered(uint32_t ordered)
+{
+    uint32_t bits = ordered & 0x80000000 ? ordered & 0x7fffffff : ~ordered;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Remembers the parts of the group that was written or read. */
+static void code_next(struct code *code, const uint32_t parts[PARTS])
+{
+    code->step = parts[LEAST] - code->before[LEAST];
+    memcpy(code->before, parts, sizeof code->before);
+}
+
+/* Writes a group; returns the number of bytes, at most MOST_BYTES. */
+static size_t group_write(struct code *code, const struct group *group, unsigned char *ret)
+{
+    uint32_t least = ordered(group->least);
+    const uint32_t parts[PARTS] = {least, ordered(group->most) - least,
+                                   ordered(group->average) - least};
+    bool full = group->count == MODEL_COARSE;
+    unsigned head = 0;
+    size_t used = 1;
+    if (!group->count) {
+        *ret = NO_VALUES;
+        return used;
+    }
+    if (!full)
+        ret[used++] = group->count;
+    for (int p = 0; p < PARTS; p++) {
+        uint32_t off = parts[p] - code->before[p] - (p == LEAST ? code->step : 0);
+        unsigned length = 0;
+        /* the sign goes to the lowest bit, so that small differences of either sign are short */
+        for (off = off << 1 ^ (off & 0x80000000 ? UINT32_MAX : 0); off; off >>= 8, length++)
+            ret[used++] = (unsigned char)off;
+        head = head * LENGTHS + length;
+    }
+    *ret = (unsigned char)(2 * head + !full);
+    code_next(code, parts);
+    return used;
+}
+
+/* Reads what group_write has written; returns the number of bytes. */
+static size_t group_read(struct code *code, const unsigned char *data, struct group *ret)
+{
+    static const unsigned shares[PARTS] = {LENGTHS * LENGTHS, LENGTHS, 1};
+    uint32_t parts[PARTS];
+    size_t used = 1;
+    *ret = (struct group){NAN, NAN, NAN, 0};
+    if (*data == NO_VALUES)
+        return used;
+    ret->count = *data & 1 ? data[used++] : MODEL_COARSE;
+    for (int p = 0; p < PARTS; p++) {
+        uint32_t off = 0;
+        unsigned length = *data / 2 / shares[p] % LENGTHS;
+        for (unsigned i = 0; i < length; i++)
+            off |= (uint32_t)data[used++] << 8 * i;
+        off = off >> 1 ^ (off & 1 ? UINT32_MAX : 0);
+        parts[p] = code->before[p] + (p == LEAST ? code->step : 0) + off;
+    }
+    code_next(code, parts);
+    ret->least = from_ordered(parts[LEAST]);
+    ret->most = from_ordered(parts[LEAST] + parts[RANGE]);
+    ret->average = from_ordered(parts[LEAST] + parts[MIDDLE]);
+    return used;
+}
+
+/* The block that was read last, because spans beside each other are mostly in one block; NULL:
+ * none, or it has changed since. Each model has one thread that calls these functions. */
+static _Thread_local const struct block *read_block;
+static _Thread_local struct group read_groups[BLOCK];
+
+/* Returns the groups of a block, and the state for the group after them. */
+static const struct group *block_read(const struct block *block, struct code *ret)
+{
+    *ret = (struct code){0};
+    for (size_t i = 0, at = 0; i < block->count; i++)
+        at += group_read(ret, block->data + at, &read_groups[i]);
+    read_block = block;
+    return read_groups;
+}
+
+/* Adds the group that follows the last one of the block; without memory it is left out. */
+static void block_add(struct block *block, const struct group *group)
+{
+    struct code code;
+    unsigned char bytes[MOST_BYTES];
+    block_read(block, &code);
+    read_block = NULL;
+    size_t length = group_write(&code, group, bytes), before = (block->length + STEP - 1) / STEP;
+    size_t after = (block->length + length + STEP - 1) / STEP;
+    if (after > before) {
+        unsigned char *data = realloc(block->data, after * STEP);
+        if (!data)
+            return;
+        block->data = data;
+    }
+    memcpy(block->data + block->length, bytes, length);
+    block->length += (uint16_t)length;
+    block->count++;
+}
+
 static void coarse_put(struct coarse *coarse, uint64_t group, struct span span, uint32_t count)
 {
-    size_t place = group % MODEL_COARSE_COUNT;
-    coarse->least[place] = (float)span.least;
-    coarse->most[place] = (float)span.most;
-    coarse->average[place] = (float)span.average;
-    coarse->count[place] = (unsigned char)count;
+    struct block *block = &coarse->blocks[group / BLOCK % BLOCKS];
+    const struct group added = {(float)span.least, (float)span.most, (float)span.average,
+                                (unsigned char)count};
+    if (group % BLOCK == 0 || !block->count) { /* the first of a new block */
+        free(block->data);
+        *block = (struct block){.first = (unsigned char)(group % BLOCK)};
+    }
+    if (block->first + block->count == (int)(group % BLOCK)) /* else memory was short before */
+        block_add(block, &added);
+}
+
+/* Returns the group, which has no values if it is not known. */
+static struct group coarse_get(const struct coarse *coarse, uint64_t group)
+{
+    struct code code;
+    const struct block *block = &coarse->blocks[group / BLOCK % BLOCKS];
+    size_t at = group % BLOCK - block->first;
+    if (group % BLOCK < block->first || at >= block->count)
+        return (struct group){NAN, NAN, NAN, 0};
+    return block == read_block ? read_groups[at] : block_read(block, &code)[at];
+}
+
+static void coarse_free(struct coarse *coarse)
+{
+    for (size_t i = 0; coarse && i < BLOCKS; i++)
+        free(coarse->blocks[i].data);
+    free(coarse);
+    read_block = NULL;
 }
 
 /* Returns how many ticks of the group the history has, which may begin within the group. */
@@ -97,7 +255,7 @@ static void series_join(struct series *series, uint64_t born, uint64_t last)
 static void series_free(struct series *series)
 {
     free(series->fine);
-    free(series->coarse);
+    coarse_free(series->coarse);
     free(series->capture);
 }
 
@@ -131,7 +289,7 @@ static void series_put(const struct source *source, struct history *history, siz
     uint64_t t = history->seen + 1;
     if (t + MACHINE_TICKS < tick) { /* all earlier values are older than a history reaches */
         clear_values(series->fine, MODEL_FINE);
-        free(series->coarse);
+        coarse_free(series->coarse);
         series->coarse = NULL;
         series->level = NAN;
         t = tick;
@@ -148,17 +306,14 @@ static void series_put(const struct source *source, struct history *history, siz
 static void span_add_group(struct span *span, uint32_t *sum, const struct history *history,
                            const struct series *series, uint64_t group)
 {
-    size_t place = group % MODEL_COARSE_COUNT;
-    const struct coarse *coarse = series->coarse;
     float level = series->level;
-    if (!coarse) {
+    if (!series->coarse) {
         span_add(span, sum, (struct span){level, level, level, level},
                  ticks_of(history->born, group));
         return;
     }
-    float average = coarse->average[place];
-    span_add(span, sum, (struct span){coarse->least[place], coarse->most[place], average, average},
-             coarse->count[place]);
+    struct group of = coarse_get(series->coarse, group);
+    span_add(span, sum, (struct span){of.least, of.most, of.average, of.average}, of.count);
 }
 
 void model_span(const struct history *history, size_t column, uint64_t from, uint64_t to,
