@@ -3,8 +3,9 @@
  * Power cuts while a BLG is written, continued and compressed. The calls that change the file are
  * recorded. Then the file is made as it may be after a cut before each call: of the writes since
  * the last sync, any may be lost, whole or in pages. From each such file, all synced samples must
- * be read, each once, and no false one; and a writer must be able to append. The argument is the
- * number of random cases for each cut. Also, each write fails in turn, as on a full disk.
+ * be read, each once, and no false one; and a writer must be able to append. A circular file may
+ * lack the oldest samples. The argument is the number of random cases for each cut. Also, each
+ * write fails in turn, as on a full disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,11 +34,13 @@ enum {
     MOST_ITEMS = 150,
     LARGE = 18, /* the number of a sample that fills more than two buffers */
     LARGE_ITEMS = 30 * MOST_ITEMS,
-    IN_FLIGHT = 2 /* most samples written at once */
+    CIRCLE = 6 << 16, /* bytes of a circular file: the samples go round it more than once */
+    IN_FLIGHT = 2     /* most samples written at once */
 };
 static const LONGLONG noon = INT64_C(131246415908740000);
 static char folder[64];
 static unsigned cases = 1;
+static bool circular;
 
 /* ---- recording ---- */
 
@@ -163,6 +166,7 @@ static unsigned write_samples(const char *path, enum log_create_mode mode, unsig
         {.machine = "\\\\M", .object = "O", .counter = "a"}
     };
     struct log_header header = {.kind = LOG_BINARY, .zone = "Nowhere", .sync = true};
+    header.most_bytes = circular ? CIRCLE : 0;
     struct log_writer *writer = NULL;
     columns[1] = columns[0];
     columns[1].kind = LOG_ARRAY;
@@ -196,7 +200,8 @@ static void check_sample(const struct log_sample *sample, unsigned number)
 }
 
 /* Checks that the samples have the numbers 0, 1, 2... and then APPENDED, APPENDED + 1... Returns
- * how many samples there are; *ret_appended: how many from APPENDED on. */
+ * how many samples there are, with the replaced ones of a circular file; *ret_appended: how many
+ * from APPENDED on. */
 static unsigned check_samples(const char *path, unsigned *ret_appended)
 {
     struct log *log = NULL;
@@ -213,6 +218,8 @@ static unsigned check_samples(const char *path, unsigned *ret_appended)
         status = log_next(log, &sample);
         if (status)
             continue;
+        if (circular && !count)
+            count = (unsigned)((sample->time - noon) / (time_of(1) - noon));
         if (sample->time < time_of(APPENDED))
             check_sample(sample, count++);
         else
@@ -298,7 +305,7 @@ static void check_disk(const struct disk *disk, unsigned least, unsigned most)
     save(disk, path);
     count = check_samples(path, &before);
     assert_in_range(count, least, most);
-    if (before || !count)
+    if (before || !count || circular)
         return; /* nothing to append to, or samples were appended before the cut */
     write_samples(path, LOG_CREATE_APPEND, APPENDED, MORE);
     assert_int_equal(check_samples(path, &appended), count + MORE);
@@ -359,6 +366,19 @@ static void a_recording_is_cut(void **state)
     write_samples(path, LOG_CREATE_APPEND, APPENDED, MORE);
     recording = false;
     cut_everywhere();
+}
+
+static void a_circular_recording_is_cut(void **state)
+{
+    char path[96];
+    (void)state;
+    snprintf(path, sizeof path, "%s/circular.blg", folder);
+    circular = true;
+    begin_recording();
+    write_samples(path, LOG_CREATE_ALWAYS, 0, SAMPLES);
+    recording = false;
+    cut_everywhere();
+    circular = false;
 }
 
 /* Of the record of the third sample, the page with its last two numbers was lost. It has its time,
@@ -455,6 +475,7 @@ int main(int count, char **arguments)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_is_cut),
+        cmocka_unit_test(a_circular_recording_is_cut),
         cmocka_unit_test(a_torn_record_is_no_sample),
         cmocka_unit_test(a_full_disk_costs_no_whole_sample),
         cmocka_unit_test(a_compressed_file_is_whole),

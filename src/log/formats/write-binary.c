@@ -148,13 +148,25 @@ static bool sync_whole(struct log_writer *writer)
     return fdatasync(writer->fd) == 0;
 }
 
+/* Says in the file that nothing of this buffer counts yet. In a circular file, that is on the disk
+ * before new data is, because the head of a buffer that is replaced counts old records. */
+static bool empty_head(struct log_writer *writer)
+{
+    enum { USED = 48 };
+    uint64_t offset = offset_of(writer->binary);
+    if (offset >= writer->written)
+        return save_head(writer, BINARY_BUFFER_HEAD);
+    put_head(writer->binary, BINARY_BUFFER_HEAD);
+    return write_all(writer, writer->binary->bytes + USED, 4, offset + USED) && sync_whole(writer);
+}
+
 /* Writes what a file without compression lacks of the current buffer, then the buffer's head. */
 static bool save_plain(struct log_writer *writer, uint64_t offset)
 {
     struct binary_writer *binary = writer->binary;
     uint32_t from = binary->saved ? binary->saved : BINARY_BUFFER_HEAD;
     uint32_t to = binary->saved ? binary->used : binary->size;
-    return (binary->saved || save_head(writer, BINARY_BUFFER_HEAD)) &&
+    return (binary->saved || empty_head(writer)) &&
            write_all(writer, binary->bytes + from, to - from, offset + from) &&
            sync_whole(writer) && save_head(writer, binary->used);
 }
