@@ -133,35 +133,46 @@ enum backoff_count {
     OVERDUE_ANSWERS, /* number of answers in a row that came too late */
     BACKOFF_COUNTS
 };
+/* What is known about a provider; several may be true at once. */
+enum backoff_state {
+    IS_OFF = 1,        /* the provider is not queried any more in this session */
+    IS_CLEARED = 2,    /* the registry's values about its quarantine were removed */
+    IS_PERSISTENT = 4, /* all this stays after the session, until an answer passes the checks */
+    IS_ALIVE = 8,      /* the provider answered in this session */
+    IS_KEPT = 16,      /* the registry's value Unanswered could not be removed */
+    IS_SUSPECT = 32,   /* requests are sent, but queries do not wait for the answers */
+    /* the answer that is overdue now, or was when the key was closed, was counted as missing */
+    IS_MISSED = 64,
+    /* an answer that was counted as missing has arrived: no more are counted in this session */
+    IS_FORGIVEN = 128
+};
 struct backoff {
     unsigned counts[BACKOFF_COUNTS];
+    unsigned states;      /* enum backoff_state */
     int64_t last_failure; /* clock_ticks of the last failure */
     int64_t until;        /* the provider is not queried before this value of clock_ticks */
-    bool off;             /* the provider is not queried any more in this session */
-    bool cleared;         /* the registry's values about its quarantine were removed */
-    bool lasts;    /* this state stays after the session, until an answer passes the checks */
-    bool answered; /* the provider answered in this session */
-    bool kept;     /* the registry's value Unanswered could not be removed */
 };
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
 } quarantine_clock; /* the clocks of quarantines, which tests replace */
-/* What happened to a provider; `transitions` in verdict.c has the consequences of each. */
+/* What happened to a provider; `transitions` in verdict.c has what each does in each state. */
 enum provider_event {
     PROVIDER_UNCHANGED,
     PROVIDER_FAILED, /* the provider crashed, hung or damaged memory: `why` says which */
     /* The provider crashed in Close, at the end of a session. One crash may be chance; after the
      * second the provider is not queried for a while, and closing the key does not reset that. */
     PROVIDER_CRASHED_LAST,
-    /* The provider did not answer in time, for the first time in this session. This is not a
-     * failure, but after the second session the provider is not queried for a while, and the
-     * registry informs other programs. */
+    PROVIDER_HUNG, /* the provider failed: its helper was ended because no answer came */
+    /* The provider did not answer in time. This is not a failure, but after the second time the
+     * provider is not queried for a while, and the registry informs other programs: one that
+     * queries only once exits before it can notice a long silence. */
     PROVIDER_MISSED,
+    PROVIDER_SUSPECTED, /* by the registry, programs got no answer lately (quarantine_suspects) */
     /* the provider answered, but too late: if that repeats, it is queried less often */
     PROVIDER_OVERDUE,
-    PROVIDER_CAUGHT_UP, /* an answer arrived that had been counted as missing */
-    /* the provider answered late, and its last helper was ended because it did not answer: since
-     * then no query waits for the provider, so this answer does not count as late */
+    PROVIDER_CAUGHT_UP, /* an answer that may have been counted as missing came, or a crash */
+    PROVIDER_ARRIVED,   /* such an answer came, too late to be used */
+    /* a suspect answered: no query waited, so the answer does not count as late */
     PROVIDER_ANSWERED,
     PROVIDER_IN_TIME, /* the provider answered in time; the answer is not checked yet */
     PROVIDER_PASSED,  /* the provider's answer passed all checks */
@@ -212,13 +223,6 @@ struct isolated {
     int64_t collect_ms, silence_ms; /* ms after which the answer is overdue; ms after which the
                                      * helper is ended */
     bool refusal_reported, slow_open_reported; /* already reported in this session */
-    /* the provider's last helper was ended because no answer came: from then on requests are sent,
-     * but queries do not wait */
-    bool suspect;
-    /* the answer that is overdue now, or was when the key was closed, was counted as missing */
-    bool miss_counted;
-    /* an answer that was counted as missing has arrived: no more are counted in this session */
-    bool miss_forgiven;
 };
 /* A provider's code is never called by two threads at once: a thread that queries it in this
  * process holds `lock`; a thread that queries its helper holds `claim`, and takes `lock` only to
@@ -255,8 +259,8 @@ struct library {
     /* it was reported that a query gave up waiting, because another thread's query used the
      * provider */
     _Atomic bool busy_reported;
-    /* an administrator enabled the provider, so its failures are forgotten */
-    _Atomic bool forgiven;
+    /* an administrator enabled the provider: the next query takes PROVIDER_ENABLED */
+    _Atomic bool enabled;
 };
 LSTATUS library_new(struct library **ret);
 /* Finds and checks the library's file, and decides where the library runs. A failure is reported

@@ -450,7 +450,7 @@ static LSTATUS take_code(struct service *service, const struct service *before)
     if (before && before->code && service_same_code(before, service)) {
         service->code = before->code;
         if (before->disabled && !service->disabled)
-            atomic_store(&service->code->forgiven, true);
+            atomic_store(&service->code->enabled, true);
     } else if (library_new(&service->code)) {
         return ERROR_NOT_ENOUGH_MEMORY;
     }

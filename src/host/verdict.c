@@ -339,6 +339,13 @@ static bool is_counted(const struct host_settings *settings)
     return !(settings->configuration & CONFIGURATION_NEVER_DISABLE) && settings->error_limit;
 }
 
+/* Forgets the provider's failures and all states but `kept` and those of its answers. */
+static void forget(struct backoff *backoff, unsigned kept)
+{
+    kept |= IS_SUSPECT | IS_MISSED | IS_FORGIVEN;
+    *backoff = (struct backoff){.states = backoff->states & kept};
+}
+
 /* Starts a quarantine. If it can be written to the registry, its end there counts. */
 static void start_quarantine(struct service *service, const struct host_settings *settings,
                              const char *why)
@@ -351,8 +358,8 @@ static void start_quarantine(struct service *service, const struct host_settings
     FREE_AUTO char *text = period ? text_format("%s quarantine): %s", period, why) : NULL;
     FREE_AUTO char *because = period ? text_format("%s time), because %s", period, why) : NULL;
     LSTATUS status = path && text ? write_quarantine(path, text) : ERROR_NOT_ENOUGH_MEMORY;
-    service->code->backoff =
-        (struct backoff){.until = status ? quarantine_clock.ticks() + length : 0};
+    forget(&service->code->backoff, 0);
+    service->code->backoff.until = status ? quarantine_clock.ticks() + length : 0;
     report(service, because ? because : why, status);
 }
 
@@ -364,7 +371,7 @@ static void disable(struct service *service, const struct host_settings *setting
         return;
     FREE_AUTO char *path = service_path(service);
     LSTATUS status = path ? write_quarantine(path, reason) : ERROR_NOT_ENOUGH_MEMORY;
-    service->code->backoff.off = status != ERROR_SUCCESS;
+    service->code->backoff.states |= status ? IS_OFF : 0;
     report(service, "permanently, because Collect changed none of its outputs", status);
 }
 
@@ -419,13 +426,12 @@ static void share_miss(struct service *service, const struct host_settings *sett
 static void share_answer(struct service *service, const struct host_settings *settings,
                          const char *why)
 {
-    struct backoff *backoff = &service->code->backoff;
-    backoff->answered = true;
-    if (!service->unanswered || backoff->kept)
+    if (!service->unanswered || service->code->backoff.states & IS_KEPT)
         return;
     FREE_AUTO char *path = service_path(service);
     LSTATUS status = path ? delete_value(path, "Unanswered") : ERROR_NOT_ENOUGH_MEMORY;
-    backoff->kept = status && status != ERROR_FILE_NOT_FOUND;
+    if (status && status != ERROR_FILE_NOT_FOUND)
+        service->code->backoff.states |= IS_KEPT;
 }
 
 /* Removes a value. If this process may not do that, the value stays, and every process tests the
@@ -444,13 +450,13 @@ static void share_pass(struct service *service, const struct host_settings *sett
     if (backoff->counts[FAILURES] &&
         quarantine_clock.ticks() - backoff->last_failure >= forgotten_after) {
         forget_value(service, "Error Count");
-        *backoff = (struct backoff){.cleared = backoff->cleared, .kept = backoff->kept};
+        forget(backoff, IS_CLEARED | IS_KEPT);
     }
     /* an administrator enabled the provider: remove the old value, because otherwise disabling it
      * by hand later would look like a quarantine */
-    if (service->quarantine && !service->disable_flags && !backoff->cleared) {
+    if (service->quarantine && !service->disable_flags && !(backoff->states & IS_CLEARED)) {
         forget_value(service, "Quarantine");
-        backoff->cleared = true;
+        backoff->states |= IS_CLEARED;
     }
     share_answer(service, settings, why);
 }
@@ -458,12 +464,14 @@ static void share_pass(struct service *service, const struct host_settings *sett
 static void share_end(struct service *service, const struct host_settings *settings,
                       const char *why)
 {
-    if (!service->code->backoff.cleared) {
+    struct backoff *backoff = &service->code->backoff;
+    if (!(backoff->states & IS_CLEARED)) {
         trace("host", "%s: its quarantine is over", service->name);
         forget_value(service, "Error Count");
         forget_value(service, "Disable Performance Counters");
         forget_value(service, "Quarantine");
-        service->code->backoff = (struct backoff){.cleared = true};
+        forget(backoff, 0);
+        backoff->states |= IS_CLEARED;
     }
     share_pass(service, settings, why);
 }
@@ -478,51 +486,60 @@ static void take_miss_back(struct service *service, const struct host_settings *
         return;
     backoff->counts[MISSES]--;
     backoff->until = 0;
-    backoff->lasts = backoff->counts[FAILURES] + backoff->counts[MISSES] > 0;
+    if (!backoff->counts[FAILURES] && !backoff->counts[MISSES])
+        backoff->states &= ~(unsigned)IS_PERSISTENT;
 }
 
 /* ---- the table ---- */
 
-/* The consequences of each event: `then` is called; for the first query after a quarantine
- * `on_probation` instead, if it is set. During a quarantine a provider is not queried. */
+/*
+ * What each event does in each state. During a quarantine a provider is not queried.
+ *
+ * `then` itself sets IS_OFF, IS_CLEARED and IS_KEPT, because these depend on whether the registry
+ * could be written, and resets IS_PERSISTENT where that depends on the counts. `enabled` of struct
+ * library is no state here, because it is set by a thread that does not hold the provider.
+ */
 static const struct transition {
+    unsigned only_in, not_in; /* otherwise the event is ignored */
     enum backoff_count grows, clears;
     /* when the count reaches this value, the provider is not queried for some time; 0: the provider
      * is always queried */
-    unsigned skips_from;
-    /* what becomes of the counts: unchanged, end with the session, kept until an answer passes,
-     * session ended, all forgotten */
-    enum { SAME, TEMPORARY, PERSISTENT, SESSION_OVER, FORGOTTEN } past;
-    bool if_registered; /* `then` is not called for a service that was removed during the query */
-    void (*then)(struct service *, const struct host_settings *, const char *why);
-    void (*on_probation)(struct service *, const struct host_settings *, const char *why);
+    unsigned limit;
+    unsigned sets, resets;
+    enum { NOTHING, UNLESS_PERSISTENT, ALL } forgets;
+    bool registered; /* `then` is not called for a service that was removed during the query */
+    /* what is called: usually, and for the first query after a quarantine if that differs */
+    void (*then[2])(struct service *, const struct host_settings *, const char *why);
 } transitions[PROVIDER_EVENTS] = {
   /* clang-format off */
-    [PROVIDER_FAILED]       = {FAILURES,        NO_COUNT,        1, SAME,         false, share_failure, start_quarantine},
-    [PROVIDER_CRASHED_LAST] = {FAILURES,        NO_COUNT,        2, PERSISTENT,   true,  share_failure, start_quarantine},
-    [PROVIDER_MISSED]       = {MISSES,          NO_COUNT,        2, PERSISTENT,   true,  share_miss, NULL},
-    [PROVIDER_CAUGHT_UP]    = {NO_COUNT,        NO_COUNT,        0, SAME,         false, take_miss_back, NULL},
-    [PROVIDER_OVERDUE]      = {OVERDUE_ANSWERS, NO_COUNT,        2, SAME,         false, share_answer, NULL},
-    [PROVIDER_ANSWERED]     = {NO_COUNT,        NO_COUNT,        0, SAME,         false, share_answer, NULL},
-    [PROVIDER_IN_TIME]      = {NO_COUNT,        OVERDUE_ANSWERS, 0, SAME,         false, NULL, NULL},
-    [PROVIDER_PASSED]       = {NO_COUNT,        MISSES,          0, TEMPORARY,    false, share_pass, share_end},
-    [PROVIDER_SILENT]       = {NO_COUNT,        NO_COUNT,        0, SAME,         false, disable, NULL},
-    [PROVIDER_NO_HELPER]    = {NO_COUNT,        NO_COUNT,        1, SAME,         false, NULL, NULL},
-    [PROVIDER_CLOSED]       = {NO_COUNT,        NO_COUNT,        0, SESSION_OVER, false, NULL, NULL},
-    [PROVIDER_ENABLED]      = {NO_COUNT,        NO_COUNT,        0, FORGOTTEN,    false, NULL, NULL},
+    [PROVIDER_FAILED]       = {.grows = FAILURES, .limit = 1, .then = {share_failure, start_quarantine}},
+    [PROVIDER_CRASHED_LAST] = {.grows = FAILURES, .limit = 2, .sets = IS_PERSISTENT, .registered = true, .then = {share_failure, start_quarantine}},
+    [PROVIDER_HUNG]         = {.grows = FAILURES, .limit = 1, .sets = IS_SUSPECT, .resets = IS_MISSED, .then = {share_failure, start_quarantine}},
+    [PROVIDER_MISSED]       = {.not_in = IS_FORGIVEN, .grows = MISSES, .limit = 2, .sets = IS_PERSISTENT | IS_MISSED, .registered = true, .then = {share_miss}},
+    [PROVIDER_SUSPECTED]    = {.sets = IS_SUSPECT},
+    [PROVIDER_CAUGHT_UP]    = {.only_in = IS_MISSED, .resets = IS_MISSED, .then = {take_miss_back}},
+    [PROVIDER_ARRIVED]      = {.only_in = IS_MISSED, .sets = IS_FORGIVEN, .resets = IS_MISSED, .then = {take_miss_back}},
+    [PROVIDER_OVERDUE]      = {.grows = OVERDUE_ANSWERS, .limit = 2, .sets = IS_ALIVE, .then = {share_answer}},
+    [PROVIDER_ANSWERED]     = {.sets = IS_ALIVE, .resets = IS_SUSPECT, .then = {share_answer}},
+    [PROVIDER_IN_TIME]      = {.clears = OVERDUE_ANSWERS, .resets = IS_SUSPECT},
+    [PROVIDER_PASSED]       = {.clears = MISSES, .sets = IS_ALIVE, .resets = IS_PERSISTENT, .then = {share_pass, share_end}},
+    [PROVIDER_SILENT]       = {.then = {disable}},
+    [PROVIDER_NO_HELPER]    = {.limit = 1},
+    [PROVIDER_CLOSED]       = {.resets = IS_OFF | IS_ALIVE | IS_SUSPECT | IS_FORGIVEN, .forgets = UNLESS_PERSISTENT},
+    [PROVIDER_ENABLED]      = {.forgets = ALL},
   /* clang-format on */
 };
 
-/* Counts the event. If its count has reached `skips_from`, the provider is not queried: for 1 s the
+/* Counts the event. If its count has reached `limit`, the provider is not queried: for 1 s the
  * first time, then for twice as long each time. */
 static void count(struct backoff *backoff, const struct transition *row)
 {
     unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;
     if (row->grows == FAILURES)
         backoff->last_failure = quarantine_clock.ticks();
-    if (times < row->skips_from)
+    if (times < row->limit)
         return;
-    unsigned doublings = times - row->skips_from;
+    unsigned doublings = times - row->limit;
     if (doublings > LONGEST_DOUBLINGS)
         doublings = LONGEST_DOUBLINGS;
     backoff->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
@@ -534,21 +551,19 @@ void quarantine_take(struct service *service, const struct host_settings *settin
     const struct transition *row = &transitions[event];
     struct backoff *backoff = &service->code->backoff;
     void (*then)(struct service *, const struct host_settings *, const char *) =
-        service->on_probation && row->on_probation ? row->on_probation : row->then;
-    if (row->grows && !settings)
+        row->then[service->on_probation && row->then[1]];
+    bool ignored =
+        backoff->states & row->not_in || (row->only_in && !(backoff->states & row->only_in));
+    if (ignored || (row->grows && !settings))
         return;
     backoff->counts[row->clears] = 0;
-    if (row->skips_from)
+    if (row->limit)
         count(backoff, row);
-    if (then && (!row->if_registered || is_registered(service)))
+    if (then && (!row->registered || is_registered(service)))
         then(service, settings, why);
-    bool over = row->past == SESSION_OVER;
-    if (row->past == FORGOTTEN || (over && !backoff->lasts))
-        *backoff = (struct backoff){0};
-    else if (over)
-        backoff->off = backoff->answered = false;
-    else if (row->past != SAME)
-        backoff->lasts = row->past == PERSISTENT;
+    if (row->forgets == ALL || (row->forgets && !(backoff->states & IS_PERSISTENT)))
+        forget(backoff, 0);
+    backoff->states = (backoff->states & ~row->resets) | row->sets;
 }
 
 /* ---- before a query ---- */
@@ -557,18 +572,18 @@ bool quarantine_suspects(const struct service *service, const struct host_settin
 {
     return is_counted(settings) && service->unanswered_times >= settings->error_limit &&
            quarantine_clock.filetime() < service->unanswered_end &&
-           !service->code->backoff.answered;
+           !(service->code->backoff.states & IS_ALIVE);
 }
 
 bool quarantine_waits(struct service *service)
 {
     struct backoff *backoff = &service->code->backoff;
-    if (atomic_exchange(&service->code->forgiven, false))
+    if (atomic_exchange(&service->code->enabled, false))
         quarantine_take(service, NULL, PROVIDER_ENABLED, NULL);
-    bool waits = backoff->off || quarantine_clock.ticks() < backoff->until;
+    bool off = backoff->states & IS_OFF, waits = off || quarantine_clock.ticks() < backoff->until;
     if (waits)
         trace("host", "%s is not queried now: it failed %u times%s", service->name,
               backoff->counts[FAILURES] + backoff->counts[MISSES],
-              backoff->off ? ", and not again in this session" : "");
+              off ? ", and not again in this session" : "");
     return waits;
 }

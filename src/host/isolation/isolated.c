@@ -75,27 +75,6 @@ static void write_crash(const struct isolate_reply *reply, char *ret, size_t cap
         snprintf(ret + used, capacity - (size_t)used, " in %s", reply->calls);
 }
 
-static void report_crash(const struct service *service, const struct isolate_reply *reply)
-{
-    static const unsigned events[] = {
-        [ISOLATE_OPEN] = 1009, [ISOLATE_COLLECT] = 1010, [ISOLATE_CLOSE] = 1011};
-    char crash[CRASH_TEXT];
-    write_crash(reply, crash, sizeof(crash));
-    verdict_report(service, events[reply->stage],
-                   EVENT_FIELDS(EVENT_NUMBER("ExceptionCode", (uint32_t)reply->code),
-                                EVENT_HEX("ExceptionAddress", reply->address),
-                                EVENT_TEXT("Crash", crash)),
-                   reply->text);
-}
-
-static void report_exit(const struct service *service, const struct isolate_reply *reply)
-{
-    verdict_report(service, 4011,
-                   EVENT_FIELDS(EVENT_TEXT("ProcName", stage_name(reply->stage)),
-                                EVENT_NUMBER("ExitCode", (uint32_t)reply->code)),
-                   reply->text);
-}
-
 static bool has_ended(const struct isolate_reply *reply)
 {
     return reply->end == ISOLATE_CRASHED || reply->end == ISOLATE_EXITED ||
@@ -107,21 +86,30 @@ static bool has_ended(const struct isolate_reply *reply)
 static void take_crash(struct service *service, const struct host_settings *settings,
                        const struct isolate_reply *reply)
 {
+    static const unsigned events[] = {
+        [ISOLATE_OPEN] = 1009, [ISOLATE_COLLECT] = 1010, [ISOLATE_CLOSE] = 1011};
+    const char *stage = stage_name(reply->stage);
     char why[CRASH_TEXT + 32], crash[CRASH_TEXT];
     bool crashed = reply->end == ISOLATE_CRASHED;
     write_crash(reply, crash, sizeof(crash));
     if (crashed)
-        snprintf(why, sizeof(why), "%s crashed: %s", stage_name(reply->stage), crash);
+        snprintf(why, sizeof(why), "%s crashed: %s", stage, crash);
     else
-        snprintf(why, sizeof(why), "%s ended with exit code %d", stage_name(reply->stage),
-                 reply->code);
+        snprintf(why, sizeof(why), "%s ended with exit code %d", stage, reply->code);
     trace("host", "%s: %s (%s)", service->name, why, reply->text);
     if (reply->stage < ISOLATE_OPEN)
         library_report_load(service, ERROR_PROCESS_ABORTED, why);
     else if (crashed)
-        report_crash(service, reply);
+        verdict_report(service, events[reply->stage],
+                       EVENT_FIELDS(EVENT_NUMBER("ExceptionCode", (uint32_t)reply->code),
+                                    EVENT_HEX("ExceptionAddress", reply->address),
+                                    EVENT_TEXT("Crash", crash)),
+                       reply->text);
     else
-        report_exit(service, reply);
+        verdict_report(service, 4011,
+                       EVENT_FIELDS(EVENT_TEXT("ProcName", stage),
+                                    EVENT_NUMBER("ExitCode", (uint32_t)reply->code)),
+                       reply->text);
     quarantine_take(service, settings,
                     reply->stage < ISOLATE_CLOSE ? PROVIDER_FAILED : PROVIDER_CRASHED_LAST, why);
     forget_file(service->code);
@@ -161,39 +149,20 @@ static void take_refusal(struct service *service, const struct isolate_reply *re
     quarantine_take(service, NULL, PROVIDER_NO_HELPER, NULL);
 }
 
-/* Counts the first missing answer in the registry, for other programs; the count is taken back when
- * the answer arrives. A program that queries only once exits before it can notice a long
- * silence. */
-static void count_miss(struct service *service, const struct host_settings *settings)
-{
-    struct library *code = service->code;
-    if (code->isolated.miss_forgiven)
-        return;
-    quarantine_take(service, settings, PROVIDER_MISSED, NULL);
-    code->isolated.miss_counted = true;
-}
-
-static void take_miss_back(struct service *service)
-{
-    if (service->code->isolated.miss_counted)
-        quarantine_take(service, NULL, PROVIDER_CAUGHT_UP, NULL);
-    service->code->isolated.miss_counted = false;
-}
-
 static void take_lateness(struct service *service, const struct host_settings *settings,
                           const struct isolate_reply *reply)
 {
     struct library *code = service->code;
     uint64_t ms = (uint64_t)((clock_ticks() - code->isolated.requested_at) / TICKS_PER_MS);
     trace("host", "%s: overdue in %s", service->name, stage_name(reply->stage));
-    if (code->isolated.suspect)
+    if (code->backoff.states & IS_SUSPECT)
         return; /* already reported when the last helper was ended, or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
         verdict_keep(service, settings, &(struct fault_finding){FAULT_OVERDUE, .numbers = {ms}});
     else if (!code->isolated.slow_open_reported)
         library_report_slow_open(service, (int64_t)ms);
     code->isolated.slow_open_reported |= reply->stage < ISOLATE_COLLECT;
-    count_miss(service, settings);
+    quarantine_take(service, settings, PROVIDER_MISSED, NULL);
 }
 
 /* ---- answers in time ---- */
@@ -251,37 +220,28 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
                    reply->end_offset > (int64_t)code->isolated.offered;
     trace("host", "%s: Collect in its helper returned %d, %u bytes, %u objects", service->name,
           (int)reply->status, reply->bytes, reply->objects);
-    take_miss_back(service);
+    quarantine_take(service, settings, PROVIDER_CAUGHT_UP, NULL);
     quarantine_take(service, settings, PROVIDER_IN_TIME, NULL);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
         /* the helper's memory may be damaged, so the helper cannot be used any more */
         isolate_end(code->isolated.isolated);
-    code->isolated.suspect = false;
     return status;
 }
 
 static LSTATUS take_reply(struct service *service, const struct host_settings *settings,
                           const struct isolate_reply *reply, struct piece *piece)
 {
-    switch (reply->end) {
-    case ISOLATE_OVERDUE:
+    if (reply->end == ISOLATE_OVERDUE)
         take_lateness(service, settings, reply);
-        return ERROR_SUCCESS;
-    case ISOLATE_REFUSED:
+    else if (reply->end == ISOLATE_REFUSED)
         take_refusal(service, reply);
-        return ERROR_SUCCESS;
-    case ISOLATE_CRASHED:
-    case ISOLATE_EXITED:
-    case ISOLATE_LARGE:
+    else if (has_ended(reply))
         take_end(service, settings, reply);
-        return ERROR_SUCCESS;
-    default:
-        break;
-    }
-    if (reply->stage == ISOLATE_COLLECT)
+    else if (reply->stage == ISOLATE_COLLECT)
         return take_answer(service, settings, reply, piece);
-    take_failed_start(service, reply);
+    else
+        take_failed_start(service, reply);
     return ERROR_SUCCESS;
 }
 
@@ -293,21 +253,8 @@ static void end_silent(struct service *service, const struct host_settings *sett
     snprintf(more, sizeof(more), "its process was ended after %lld ms", (long long)ms);
     verdict_report(service, 1015, NULL, more);
     isolate_end(service->code->isolated.isolated);
-    quarantine_take(service, settings, PROVIDER_FAILED, "it did not answer for a long time");
-    service->code->isolated.miss_counted = false;
-    service->code->isolated.suspect = true;
+    quarantine_take(service, settings, PROVIDER_HUNG, "it did not answer for a long time");
     forget_file(service->code);
-}
-
-/* Counts an overdue answer that has arrived from a running helper. */
-static void take_overdue_answer(struct service *service, const struct host_settings *settings)
-{
-    struct library *code = service->code;
-    code->isolated.miss_forgiven |= code->isolated.miss_counted;
-    take_miss_back(service);
-    quarantine_take(service, settings,
-                    code->isolated.suspect ? PROVIDER_ANSWERED : PROVIDER_OVERDUE, NULL);
-    code->isolated.suspect = false;
 }
 
 /* True if the last request is still unanswered. An answer that has arrived meanwhile is counted,
@@ -320,14 +267,14 @@ static bool is_still_silent(struct service *service, const struct host_settings 
         return false;
     isolate_wait(code->isolated.isolated, PAST, PAST, &reply);
     int64_t silent_ms = (clock_ticks() - code->isolated.requested_at) / TICKS_PER_MS;
-    bool ended = has_ended(&reply);
-    if (ended)
-        take_miss_back(service);
-    if (ended)
+    if (has_ended(&reply)) {
+        quarantine_take(service, settings, PROVIDER_CAUGHT_UP, NULL);
         take_end(service, settings, &reply);
-    else if (reply.end != ISOLATE_OVERDUE)
-        take_overdue_answer(service, settings);
-    else if (silent_ms >= code->isolated.silence_ms)
+    } else if (reply.end != ISOLATE_OVERDUE) {
+        bool suspect = code->backoff.states & IS_SUSPECT;
+        quarantine_take(service, settings, PROVIDER_ARRIVED, NULL);
+        quarantine_take(service, settings, suspect ? PROVIDER_ANSWERED : PROVIDER_OVERDUE, NULL);
+    } else if (silent_ms >= code->isolated.silence_ms)
         end_silent(service, settings, silent_ms);
     else
         trace("host", "%s is not queried: it has not answered its last request", service->name);
@@ -414,10 +361,12 @@ static void note_deadlines(struct service *service, const struct host_settings *
     struct isolated *isolated = &service->code->isolated;
     isolated->replied = isolated->looked = false;
     isolated->opening = true;
-    isolated->suspect |= quarantine_suspects(service, settings);
+    if (quarantine_suspects(service, settings))
+        quarantine_take(service, settings, PROVIDER_SUSPECTED, NULL);
     isolated->open_deadline =
-        isolated->suspect ? PAST
-                          : deadline_of(settings, isolated->requested_at, service_open_ms(service));
+        service->code->backoff.states & IS_SUSPECT
+            ? PAST
+            : deadline_of(settings, isolated->requested_at, service_open_ms(service));
 }
 
 enum isolated_begun isolated_begin_collect(struct service *service,
@@ -459,9 +408,10 @@ static bool await_open(struct service *service, const struct host_settings *sett
     if (isolated->looked && opened && settings->slow_open && ms > settings->slow_open)
         library_report_slow_open(service, ms);
     isolated->collect_deadline =
-        isolated->suspect ? PAST
-                          : deadline_of(settings, isolated->looked ? now : isolated->requested_at,
-                                        isolated->collect_ms);
+        service->code->backoff.states & IS_SUSPECT
+            ? PAST
+            : deadline_of(settings, isolated->looked ? now : isolated->requested_at,
+                          isolated->collect_ms);
     isolated->replied = !overdue || !opened;
     return true;
 }
@@ -515,7 +465,5 @@ void isolated_close(struct service *service, const struct host_settings *setting
     trace("host", "%s: Close in its helper returned %d", service->name, (int)reply.status);
     if (has_ended(&reply))
         take_end(service, settings, &reply);
-    code->isolated.refusal_reported = code->isolated.slow_open_reported = code->isolated.suspect =
-        false;
-    code->isolated.miss_forgiven = false;
+    code->isolated.refusal_reported = code->isolated.slow_open_reported = false;
 }
