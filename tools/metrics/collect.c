@@ -51,7 +51,8 @@ struct metrics {
     double titled, looked, measured; /* when this was last done; 0: never */
     /* the registry's time when titles were read, or the other machine's Last Counter */
     FILETIME written;
-    int64_t ticks; /* the clock of the last block */
+    int64_t ticks; /* the clock of the last block from another machine */
+    double read;   /* when that block came; 0: there was none */
     size_t steps;  /* of searches in this block */
 };
 
@@ -552,16 +553,21 @@ static void collect_groups(struct metrics *metrics, struct object *object, size_
         groups_emit(groups, sink);
 }
 
-/* Another machine that was restarted begins its counters anew: that is no wrap. */
+/* Another machine that was restarted begins its counters anew: that is no wrap. Its clock was set
+ * back, or has run for less time than passed here since its last block. */
 static void notice_restart(struct metrics *metrics)
 {
-    int64_t ticks = metrics->snapshot.block.header.PerfTime.QuadPart;
-    struct carry *fresh = ticks < metrics->ticks ? carry_new() : NULL;
+    const PERF_DATA_BLOCK *header = &metrics->snapshot.block.header;
+    int64_t ticks = header->PerfTime.QuadPart;
+    double now = seconds_now(), ran = (double)ticks / (double)header->PerfFreq.QuadPart;
+    bool restarted = metrics->read && (ticks < metrics->ticks || ran < now - metrics->read);
+    struct carry *fresh = restarted ? carry_new() : NULL;
     if (fresh) {
         carry_free(metrics->carry);
         metrics->carry = fresh;
     }
     metrics->ticks = ticks;
+    metrics->read = now;
 }
 
 /* Gives the requested objects of the block to the sink. */
@@ -612,7 +618,8 @@ static LSTATUS collect(struct metrics *metrics, struct vocabulary *names, struct
         status = ERROR_INVALID_DATA;
     if (!status) {
         metrics->steps = 0;
-        notice_restart(metrics);
+        if (metrics->settings.machine)
+            notice_restart(metrics);
         sink = names ? begin_names(metrics, names, sink) : sink;
         emit_times(metrics, sink);
         walk_objects(metrics, sink);

@@ -30,6 +30,7 @@
 enum {
     RUNNING_MOST = 32,
     THREADS_MOST = 256,
+    WAITING_MOST = 220, /* requests; their connections leave places for others */
     TEXT_MOST = 64 << 20,
     STACK_SIZE = 1 << 20,
     REASON_SIZE = 1024,
@@ -482,9 +483,13 @@ static double time_limit(const struct request *request)
 static void begin(struct probes *probes, const struct request *request, const struct probe *what,
                   struct reply *reply)
 {
-    struct probe *probe = calloc(1, sizeof *probe), **end = &probes->first;
-    if (!probe) {
+    struct probe **end = &probes->first, *probe;
+    unsigned waiting = 0;
+    for (; *end; end = &(*end)->next)
+        waiting += (*end)->connection != NULL;
+    if (waiting >= WAITING_MOST || !(probe = calloc(1, sizeof *probe))) {
         reply->status = HTTP_BUSY;
+        fputs("Too many requests wait for their machines.\n", reply->out);
         return;
     }
     double now = seconds_now();
@@ -499,8 +504,6 @@ static void begin(struct probes *probes, const struct request *request, const st
                             .deadline = now + time_limit(request)};
     probe->contents->probes++;
     exposition_begin(&probe->text, exposition_format(request_header(request, "Accept")));
-    while (*end)
-        end = &(*end)->next;
     *end = probe;
     reply->job = (struct job *)probe;
     wake(probes->event);
