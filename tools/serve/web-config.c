@@ -15,6 +15,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,13 @@ enum {
     BCRYPT_SIZE = 60,
     COST_LEAST = 4,
     COST_MOST = 14, /* a second of processor time for each attempt */
-    SUM_SIZE = 32
+    SUM_SIZE = 32,
+    GUESSERS_MOST = 8
 };
-/* After a wrong password none is tried for PAUSE_TIMES as long as its hash took, so that those who
- * guess get a part of the only thread, and for PAUSE_LEAST seconds, so that they guess little. */
-static const double PAUSE_LEAST = 0.25, PAUSE_TIMES = 4;
+/* After a wrong password none from the same address is tried for PAUSE_TIMES as long as its hash
+ * took, so that all those who guess get a fifth of the only thread, and for PAUSE_LEAST seconds, so
+ * that they guess little. */
+static const double PAUSE_LEAST = 0.25, PAUSE_TIMES = 4 * GUESSERS_MOST;
 enum setting { CERT, KEY, CLIENT_CA, CLIENT_AUTH, MIN_VERSION, SETTINGS };
 static const char *const names[SETTINGS] = {"cert_file", "key_file", "client_ca_file",
                                             "client_auth_type", "min_version"};
@@ -50,7 +53,11 @@ struct web_config {
     size_t user_count;
     struct http_tls tls;
     char *cert, *key, *trust;
-    double not_before; /* no password is tried before this time */
+    /* addresses from which no password is tried before this time */
+    struct guesser {
+        uint64_t address;
+        double not_before;
+    } guessers[GUESSERS_MOST];
 };
 
 /* ---- the file ---- */
@@ -329,13 +336,16 @@ static bool client_verified(const struct web_config *config, const struct reques
     return gnutls_certificate_verify_peers(session, &purpose, 1, &status) == 0 && !status;
 }
 
-/* Compares the password by its hash; for an unknown user with that of another one, so that both
- * take as long. */
+/* Compares the password by its hash; for an unknown user with that of another one, always the same
+ * for one name, so that how long it takes does not show whether a user exists. */
 static bool password_right(const struct web_config *config, const struct user *user,
-                           const char *password)
+                           const char *name, const char *password)
 {
     static struct crypt_data data;
-    const char *hash = user ? user->hash : config->users[0].hash;
+    unsigned char sum[SUM_SIZE];
+    gnutls_hmac_fast(GNUTLS_MAC_SHA256, config->users[0].hash, BCRYPT_SIZE, name, strlen(name),
+                     sum);
+    const char *hash = user ? user->hash : config->users[sum[0] % config->user_count].hash;
     /* not crypt_r, which AddressSanitizer replaces by one that needs libcrypt linked first */
     const char *made = crypt_rn(password, hash, &data, (int)sizeof data);
     bool right = made && strlen(made) == BCRYPT_SIZE && !gnutls_memcmp(made, hash, BCRYPT_SIZE);
@@ -350,14 +360,47 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Returns the client's address, that of its network with IPv6; 0: a Unix socket. */
+static uint64_t address_of(const struct request *request)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        (struct MHD_Connection *)request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *peer = info ? info->client_addr : NULL;
+    const struct in6_addr *wide = &((const struct sockaddr_in6 *)peer)->sin6_addr;
+    uint64_t address = 0;
+    if (peer && peer->sa_family == AF_INET)
+        address = ((const struct sockaddr_in *)peer)->sin_addr.s_addr;
+    else if (peer && peer->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(wide))
+        memcpy(&address, &wide->s6_addr[12], 4);
+    else if (peer && peer->sa_family == AF_INET6)
+        memcpy(&address, wide, sizeof address);
+    return address;
+}
+
+/* Returns the record of an address, or one that another address no longer needs. NULL: passwords
+ * from there must not be tried now. */
+static struct guesser *may_guess(struct web_config *config, uint64_t address, double now)
+{
+    struct guesser *free_one = NULL;
+    for (struct guesser *at = config->guessers; at < config->guessers + GUESSERS_MOST; at++) {
+        bool waits = now < at->not_before;
+        if (waits && at->address == address)
+            return NULL;
+        free_one = waits ? free_one : at;
+    }
+    return free_one;
+}
+
 /* A right password is hashed once. Since hashing is slow, few wrong ones are tried. */
-static enum http_status check_password(struct web_config *config, const char *header, char *login,
-                                       const char **ret_why)
+static enum http_status check_password(struct web_config *config, const struct request *request,
+                                       const char *header, char *login, const char **ret_why)
 {
     struct user *user = NULL;
     unsigned char sum[SUM_SIZE];
     char *password = strchr(login, ':');
     double begun = seconds_now();
+    uint64_t address = address_of(request);
+    struct guesser *guesser = may_guess(config, address, begun);
     if (password)
         *password++ = '\0';
     for (size_t i = 0; password && i < config->user_count; i++)
@@ -367,14 +410,14 @@ static enum http_status check_password(struct web_config *config, const char *he
     if (user && user->known && !gnutls_memcmp(user->sum, sum, SUM_SIZE))
         return HTTP_GOOD;
     *ret_why = "Too many passwords were wrong: try again in some seconds.\n";
-    if (begun < config->not_before)
+    if (!guesser)
         return HTTP_BUSY;
     *ret_why = "The user or the password is wrong.\n";
     if (!password)
         return HTTP_NO_SECRET;
-    if (!password_right(config, user, password)) {
+    if (!password_right(config, user, login, password)) {
         double end = seconds_now(), pause = PAUSE_TIMES * (end - begun);
-        config->not_before = end + (pause > PAUSE_LEAST ? pause : PAUSE_LEAST);
+        *guesser = (struct guesser){address, end + (pause > PAUSE_LEAST ? pause : PAUSE_LEAST)};
         return HTTP_NO_SECRET;
     }
     memcpy(user->sum, sum, SUM_SIZE);
@@ -401,7 +444,8 @@ enum http_status web_config_check(struct web_config *config, const struct reques
     char *text = strndup((char *)login.data, login.size);
     explicit_bzero(login.data, login.size);
     gnutls_free(login.data);
-    enum http_status status = text ? check_password(config, header, text, ret_why) : HTTP_NO_SECRET;
+    enum http_status status =
+        text ? check_password(config, request, header, text, ret_why) : HTTP_NO_SECRET;
     if (text)
         explicit_bzero(text, strlen(text));
     free(text);
