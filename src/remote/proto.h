@@ -70,6 +70,43 @@ bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret)
 uint32_t proto_number(const void *at); /* reads 4 bytes, little-endian, at any alignment */
 void proto_put_number(void *at, uint32_t number);
 
+/* ---- limits of the client and of openperflib-smb; docs/remote.md has those of the server ---- */
+/* clang-format off */
+enum {
+    REMOTE_FIRST_BYTES = 64 << 10, /* buffer for a value of unknown size; the server's, too */
+    REMOTE_CLOSE_SECONDS = 3, REMOTE_REST_SECONDS = 30, /* closing; the longest pause */
+
+    CLIENT_CLAIM_SECONDS = 15, CLIENT_CONNECT_SECONDS = 3, /* other threads' calls; the stream */
+    /* a reply, without the setting Deadline; the range of that; the factor for Costly */
+    CLIENT_REPLY_MS = 15000, CLIENT_LEAST_REPLY_MS = 100, CLIENT_MOST_REPLY_MS = 60000,
+    CLIENT_COSTLY_TIMES = 3,
+    CLIENT_OVERDUE_SECONDS = 60, CLIENT_REMEMBERED_SECONDS = 60, /* overdue reply; slow machine */
+    CLIENT_RECHECK_MS = 5, /* between looks at a call that waits for no event of its stream */
+    CLIENT_LEAST_RECEIVED = 16 << 10, CLIENT_MOST_RECEIVED = 256 << 10, /* bytes at once */
+
+    SMB_PORT = 445, SMB_MOST_ADDRESSES = 4, SMB_CONNECT_SECONDS = 5, /* for each address */
+    /* until the machine has started its registry service, and the pauses between attempts */
+    SMB_START_MS = 6000, SMB_FIRST_START_PAUSE_MS = 100, SMB_LONGEST_START_PAUSE_MS = 1600,
+    SMB_ANSWER_SECONDS = 30, SMB_COSTLY_SECONDS = 60, SMB_GRACE_SECONDS = 5, /* then it exits */
+    /* until a busy machine accepts the request, and the pauses between attempts */
+    SMB_BUSY_MS = 3000, SMB_FIRST_BUSY_PAUSE_MS = 50, SMB_LONGEST_BUSY_PAUSE_MS = 800,
+    SMB_IDLE_MS = 100, SMB_CHECK_SECONDS = 30, /* until memory of answers is freed; option -c */
+    SMB_KEPT_KEYS = 16, SMB_HINTS = 16, /* open keys; remembered sizes of answers */
+    SMB_ADDRESS_BYTES = 600, SMB_CREDENTIALS_BYTES = 1 << 20, SMB_MEMORY_BYTES = 512 << 20
+};
+/* clang-format on */
+/* Counts a failure to connect; returns when to try again, in clock_ticks. */
+static inline int64_t remote_try_again(unsigned *failures)
+{
+    int64_t seconds = *failures < 5 ? 1 << *failures : REMOTE_REST_SECONDS;
+    ++*failures;
+    return clock_ticks() + seconds * CLOCK_TICKS_PER_SECOND;
+}
+static inline bool remote_is_costly(const struct proto_request *request)
+{
+    return request->name && text_starts_fold(request->name, "Costly");
+}
+
 /* ---- stream.c: the server's end of a stream ---- */
 /* Receives a request and returns its size. 0: the client disconnected, or sent nothing until
  * `until`. SIZE_MAX: the request is malformed, or took longer than `seconds` (0: no limit). */

@@ -81,11 +81,10 @@ static LSTATUS link_send(const struct link *link, const void *data, size_t size,
 
 LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret)
 {
-    enum { LEAST_AT_ONCE = 16 << 10, MOST_AT_ONCE = 256 << 10 };
     while (ret->len < size) {
         size_t wanted = size - ret->len;
-        wanted = wanted < LEAST_AT_ONCE ? LEAST_AT_ONCE : wanted;
-        wanted = wanted > MOST_AT_ONCE ? MOST_AT_ONCE : wanted;
+        wanted = wanted < CLIENT_LEAST_RECEIVED ? CLIENT_LEAST_RECEIVED : wanted;
+        wanted = wanted > CLIENT_MOST_RECEIVED ? CLIENT_MOST_RECEIVED : wanted;
         if (!buffer_reserve(ret, wanted + 1))
             return ERROR_NOT_ENOUGH_MEMORY;
         ssize_t count = recv(link->fd, ret->data + ret->len, wanted, MSG_DONTWAIT);
@@ -217,8 +216,6 @@ LSTATUS link_open_through(const struct link *link, const char *text, struct link
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
 /* how long a call waits for a machine that missed its last deadline */
 static const int64_t short_wait = CLOCK_TICKS_PER_SECOND;
-enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, OVERDUE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
-enum { COSTLY_TIMES = 3, RECHECK_MS = 5 };
 
 /* ---- how calls end ---- */
 
@@ -229,12 +226,9 @@ static void end_call(struct call *call, LSTATUS status)
     claim_release(&call->target->in_use);
 }
 
-/* Sets the time of the next attempt to connect: after 1, 2, 4, 8, 16, then always 30 seconds. */
 static void note_failure(struct target *target)
 {
-    int64_t pause = target->failures < 5 ? 1 << target->failures : LONGEST_PAUSE_SECONDS;
-    target->failures++;
-    target->not_before = clock_ticks() + pause * second;
+    target->not_before = remote_try_again(&target->failures);
 }
 
 /* Records that the machine cannot be reached; if the attempt took long, later calls wait only
@@ -295,9 +289,8 @@ static int64_t time_for(const struct call *call)
     const struct proto_request *request = &call->request;
     int64_t whole = (int64_t)call->target->deadline_ms * (second / 1000);
     if (request->operation == PROTO_CLOSE)
-        return CLOSE_SECONDS * second;
-    bool costly = request->name && text_starts_fold(request->name, "Costly");
-    return costly ? whole * COSTLY_TIMES : whole;
+        return REMOTE_CLOSE_SECONDS * second;
+    return remote_is_costly(request) ? whole * CLIENT_COSTLY_TIMES : whole;
 }
 
 static void start_connecting(struct call *call)
@@ -305,7 +298,7 @@ static void start_connecting(struct call *call)
     target_disconnect(call->target);
     call->stage = CALL_CONNECTS;
     call->fresh = true;
-    call->connect_until = clock_ticks() + SOCKET_SECONDS * second;
+    call->connect_until = clock_ticks() + CLIENT_CONNECT_SECONDS * second;
     call->paused = clock_ticks() < call->target->not_before;
     if (call->paused)
         fail_call(call, RPC_S_CALL_FAILED);
@@ -477,7 +470,7 @@ static void leave_overdue(struct call *call)
 static void abandon_overdue(struct call *call)
 {
     struct target *target = call->target;
-    if (clock_ticks() - target->overdue.since > OVERDUE_SECONDS * second)
+    if (clock_ticks() - target->overdue.since > CLIENT_OVERDUE_SECONDS * second)
         target_disconnect(target);
     if (!call->paused)
         note_failure(target);
@@ -508,15 +501,14 @@ static int64_t deadline_of(const struct call *call)
 
 void call_begin(struct call *call)
 {
-    enum { CLAIM_SECONDS = 15 };
     call->stage = CALL_CLAIMS;
-    call->deadline = clock_ticks() + CLAIM_SECONDS * second;
+    call->deadline = clock_ticks() + CLIENT_CLAIM_SECONDS * second;
     step(call);
 }
 
 static short events_of(enum call_stage stage)
 {
-    /* in other stages the call waits for no event of the stream and is checked every RECHECK_MS */
+    /* in other stages the call waits for no event, and is checked every CLIENT_RECHECK_MS */
     return stage == CALL_SENDS                               ? POLLOUT
            : stage == CALL_OVERDUE || stage == CALL_RECEIVES ? POLLIN
                                                              : 0;
@@ -536,8 +528,8 @@ static int64_t go_on(struct call *calls, size_t count, struct pollfd *waits)
         bool open = call->stage != CALL_DONE;
         short events = open ? events_of(call->stage) : 0;
         int64_t look = deadline_of(call);
-        if (!events && look > now + RECHECK_MS * (second / 1000))
-            look = now + RECHECK_MS * (second / 1000);
+        if (!events && look > now + CLIENT_RECHECK_MS * (second / 1000))
+            look = now + CLIENT_RECHECK_MS * (second / 1000);
         waits[i] = (struct pollfd){.fd = events ? call->target->link.fd : -1, .events = events};
         if (open && (!next || look < next))
             next = look;

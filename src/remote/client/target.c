@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEADLINE_MS = 15000, SHORTEST_DEADLINE_MS = 100, LONGEST_DEADLINE_MS = 60000 };
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct target *targets;
 
@@ -39,9 +37,8 @@ static struct target *new_target(const char *url)
  * entry would wait as long again. */
 static bool is_remembered(const struct target *target)
 {
-    enum { REMEMBERED_SECONDS = 60 };
     return target->missed &&
-           clock_ticks() < target->not_before + REMEMBERED_SECONDS * CLOCK_TICKS_PER_SECOND;
+           clock_ticks() < target->not_before + CLIENT_REMEMBERED_SECONDS * CLOCK_TICKS_PER_SECOND;
 }
 
 static void forget_target(struct target **at)
@@ -120,10 +117,10 @@ static uint32_t deadline_setting(void)
 {
     uint32_t ms;
     if (registry_get_dword(REMOTE_SETTINGS, "Deadline", &ms))
-        return DEADLINE_MS;
-    return ms < SHORTEST_DEADLINE_MS  ? SHORTEST_DEADLINE_MS
-           : ms > LONGEST_DEADLINE_MS ? LONGEST_DEADLINE_MS
-                                      : ms;
+        return CLIENT_REPLY_MS;
+    return ms < CLIENT_LEAST_REPLY_MS  ? CLIENT_LEAST_REPLY_MS
+           : ms > CLIENT_MOST_REPLY_MS ? CLIENT_MOST_REPLY_MS
+                                       : ms;
 }
 
 LSTATUS target_connect(struct target *target)

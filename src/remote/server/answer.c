@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { FIRST_SIZE = 64 << 10 };
-
 /* ---- readable keys ---- */
 
 static const struct {
@@ -174,7 +172,8 @@ static bool make_capacity(struct buffer *data, size_t capacity)
 static LSTATUS read_with_capacity(struct received *received, reading *read)
 {
     struct buffer *data = &received->answers->data;
-    uint32_t kept = data->capacity > FIRST_SIZE ? (uint32_t)data->capacity - 1 : FIRST_SIZE;
+    uint32_t kept =
+        data->capacity > REMOTE_FIRST_BYTES ? (uint32_t)data->capacity - 1 : REMOTE_FIRST_BYTES;
     uint32_t most = received->request->capacity, capacity = most < kept ? most : kept;
     most = most < PROTO_DATA_BYTES ? most : PROTO_DATA_BYTES;
     for (;;) {

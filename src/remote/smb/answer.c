@@ -124,8 +124,6 @@ static uint32_t grow(uint32_t capacity, uint32_t most)
 /* ---- a request ---- */
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
-enum { ANSWER_SECONDS = 30, COSTLY_SECONDS = 60, CLOSE_SECONDS = 3 };
-enum { FIRST_SIZE = 64 << 10, BUSY_MS = 3000, FIRST_PAUSE_MS = 50, LONGEST_PAUSE_MS = 800 };
 
 struct received {
     const struct proto_request *request;
@@ -178,7 +176,7 @@ static LSTATUS read_once(struct received *received, uint32_t capacity, bool bloc
 static uint32_t first_capacity(uint32_t hint, uint32_t most)
 {
     uint32_t capacity = hint + hint / 4;
-    capacity = capacity < FIRST_SIZE ? FIRST_SIZE : capacity;
+    capacity = capacity < REMOTE_FIRST_BYTES ? REMOTE_FIRST_BYTES : capacity;
     return capacity < most ? capacity : most;
 }
 
@@ -394,17 +392,17 @@ static bool deserves_another(struct received *received, LSTATUS status, bool ans
 
 static LSTATUS answer_request(struct received *received)
 {
-    unsigned pause = FIRST_PAUSE_MS, waited = 0;
+    unsigned pause = SMB_FIRST_BUSY_PAUSE_MS, waited = 0;
     bool again = false, answered = received->machine->answered;
     for (;;) {
         LSTATUS status = try_request(received);
         if (!again && deserves_another(received, status, answered)) {
             again = true;
-        } else if (passes(status) && waited + pause <= BUSY_MS &&
+        } else if (passes(status) && waited + pause <= SMB_BUSY_MS &&
                    clock_ticks() < received->deadline) {
             received->machine->wire->pause(received->machine->wire, pause);
             waited += pause;
-            pause = pause < LONGEST_PAUSE_MS ? pause * 2 : pause;
+            pause = pause < SMB_LONGEST_BUSY_PAUSE_MS ? pause * 2 : pause;
         } else {
             return status == ERROR_TIMEOUT ? RPC_S_CALL_FAILED : status;
         }
@@ -414,10 +412,9 @@ static LSTATUS answer_request(struct received *received)
 /* Returns the longest time for the request, in seconds. */
 static int seconds_for(const struct proto_request *request)
 {
-    bool costly = request->name && text_starts_fold(request->name, "Costly");
-    return request->operation == PROTO_CLOSE ? CLOSE_SECONDS
-           : costly                          ? COSTLY_SECONDS
-                                             : ANSWER_SECONDS;
+    return request->operation == PROTO_CLOSE ? REMOTE_CLOSE_SECONDS
+           : remote_is_costly(request)       ? SMB_COSTLY_SECONDS
+                                             : SMB_ANSWER_SECONDS;
 }
 
 void smb_answer(struct smb_answers *answers, const struct proto_request *request,
@@ -445,8 +442,7 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
  * each machine, and usually a minute between two requests. */
 static void shrink_if_idle(int in, struct smb_answers *answers)
 {
-    enum { IDLE_MS = 100 };
-    if (poll(&(struct pollfd){.fd = in, .events = POLLIN}, 1, IDLE_MS))
+    if (poll(&(struct pollfd){.fd = in, .events = POLLIN}, 1, SMB_IDLE_MS))
         return;
     buffer_done(&answers->data);
     buffer_done(&answers->machine->reply);
@@ -458,7 +454,6 @@ static void shrink_if_idle(int in, struct smb_answers *answers)
  * connection. */
 bool smb_serve(int in, int out, struct smb_machine *machine)
 {
-    enum { GRACE_SECONDS = 5 };
     static char message[PROTO_REQUEST_BYTES];
     struct smb_answers answers = {.machine = machine};
     struct proto_request request;
@@ -469,7 +464,7 @@ bool smb_serve(int in, int out, struct smb_machine *machine)
         good = size != SIZE_MAX && proto_read_request(message, size, &request);
         if (!good)
             break;
-        alarm((unsigned)(seconds_for(&request) + GRACE_SECONDS));
+        alarm((unsigned)(seconds_for(&request) + SMB_GRACE_SECONDS));
         smb_answer(&answers, &request, &reply);
         alarm(0);
         good = stream_send(out, &reply, 0);

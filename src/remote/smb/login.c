@@ -18,8 +18,6 @@
 
 /* ---- addresses ---- */
 
-enum { SMB_PORT = 445, MOST_PORT = 65535 };
-
 static const char *after(const char *text, const char *prefix)
 {
     return text_starts_fold(text, prefix) ? text + strlen(prefix) : text;
@@ -37,7 +35,7 @@ static bool copy(char *ret, size_t capacity, const char *text, size_t count)
 static bool read_port(const char *text, struct smb_address *ret)
 {
     uint32_t port;
-    if (!text_decimal(text, strlen(text), &port) || !port || port > MOST_PORT)
+    if (!text_decimal(text, strlen(text), &port) || !port || port > UINT16_MAX)
         return false;
     ret->port = (uint16_t)port;
     ret->named_port = true;
@@ -78,8 +76,6 @@ void smb_address_name(const struct smb_address *address, char *ret, size_t capac
         snprintf(ret, capacity, "%s", address->host);
 }
 
-enum { LARGEST_FILE = 1 << 20 };
-
 /* ---- the file's path ---- */
 
 const char *smb_credentials_path(void)
@@ -117,7 +113,7 @@ static bool is_private(int fd, const char *path, char *why, size_t capacity)
                  path, (unsigned)st.st_mode & 0777, path);
         return false;
     }
-    if (st.st_size > LARGEST_FILE) {
+    if (st.st_size > SMB_CREDENTIALS_BYTES) {
         snprintf(why, capacity, "%s is too large", path);
         return false;
     }
@@ -141,7 +137,7 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
     }
     bool good = is_private(fd, path, why, capacity);
     /* all at once, because a buffer that grows leaves passwords in the memory that it frees */
-    buffer_reserve(ret, LARGEST_FILE);
+    buffer_reserve(ret, SMB_CREDENTIALS_BYTES);
     LSTATUS status = good ? file_read_fd(fd, ret) : ERROR_SUCCESS;
     close(fd);
     if (status)

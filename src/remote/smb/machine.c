@@ -10,8 +10,6 @@
 #include <string.h>
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
-enum { START_MS = 6000, FIRST_PAUSE_MS = 100, LONGEST_PAUSE_MS = 1600 };
-enum { LONGEST_REST_SECONDS = 30 };
 
 void machine_init(struct smb_machine *machine, struct smb_wire *wire)
 {
@@ -43,15 +41,6 @@ void machine_done(struct smb_machine *machine)
 
 /* ---- connecting ---- */
 
-/* Sets the time of the next attempt to connect: after 1, 2, 4, 8, 16 seconds, then
- * LONGEST_REST_SECONDS. */
-static void note_failure(struct smb_machine *machine)
-{
-    int64_t rest = machine->failures < 5 ? 1 << machine->failures : LONGEST_REST_SECONDS;
-    machine->failures++;
-    machine->not_before = clock_ticks() + rest * second;
-}
-
 static bool is_service_stopped(LSTATUS status)
 {
     return status == ERROR_FILE_NOT_FOUND || status == SMB_PIPE_BUSY;
@@ -60,11 +49,12 @@ static bool is_service_stopped(LSTATUS status)
 static LSTATUS connect_when_ready(struct smb_machine *machine, int64_t deadline)
 {
     unsigned waited = 0;
-    for (unsigned pause = FIRST_PAUSE_MS;; pause *= pause < LONGEST_PAUSE_MS ? 2 : 1) {
+    for (unsigned pause = SMB_FIRST_START_PAUSE_MS;;
+         pause *= pause < SMB_LONGEST_START_PAUSE_MS ? 2 : 1) {
         LSTATUS status = machine->wire->connect(machine->wire, deadline);
         if (!is_service_stopped(status))
             return status;
-        if (waited + pause > START_MS || clock_ticks() + pause * (second / 1000) >= deadline)
+        if (waited + pause > SMB_START_MS || clock_ticks() + pause * (second / 1000) >= deadline)
             return RPC_S_SERVER_UNAVAILABLE;
         machine->wire->pause(machine->wire, pause);
         waited += pause;
@@ -80,7 +70,7 @@ static LSTATUS connect_machine(struct smb_machine *machine, int64_t deadline)
     LSTATUS status = connect_when_ready(machine, deadline);
     machine->connected = !status;
     if (status)
-        note_failure(machine);
+        machine->not_before = remote_try_again(&machine->failures);
     else
         machine->failures = 0;
     return status == WAIT_TIMEOUT || status == RPC_S_CALL_FAILED ? RPC_S_SERVER_UNAVAILABLE

@@ -34,7 +34,6 @@
 /* libndr-standard exports this table, but no header declares it */
 extern const struct ndr_interface_table ndr_table_winreg;
 
-enum { CONNECT_SECONDS = 5, MOST_ADDRESSES = 4 };
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
 
 static LSTATUS fail(struct smb_samba *samba, enum smb_step step, LSTATUS status, const char *reason)
@@ -52,7 +51,7 @@ static int wait_until_connected(int fd)
     struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
     int error = 0;
     socklen_t size = sizeof error;
-    if (poll(&poll_fd, 1, CONNECT_SECONDS * 1000) <= 0)
+    if (poll(&poll_fd, 1, SMB_CONNECT_SECONDS * 1000) <= 0)
         return ETIMEDOUT;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
 }
@@ -79,7 +78,7 @@ static LSTATUS find_peer(struct smb_samba *samba)
     if (failed)
         return fail(samba, SMB_STEP_NAME, ERROR_BAD_NETPATH, gai_strerror(failed));
     int error = EHOSTUNREACH, tried = 0;
-    for (const struct addrinfo *at = all; at && error && tried < MOST_ADDRESSES;
+    for (const struct addrinfo *at = all; at && error && tried < SMB_MOST_ADDRESSES;
          at = at->ai_next, tried++) {
         error = try_address(at);
         getnameinfo(at->ai_addr, at->ai_addrlen, samba->peer, sizeof samba->peer, NULL, 0,

@@ -21,8 +21,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { CHECK_SECONDS = 30 };
-
 struct check {
     struct smb_samba samba;
     struct smb_machine machine;
@@ -340,7 +338,7 @@ static int read_machine(struct check *check)
 {
     int before = silence(-1);
     signal(SIGALRM, time_is_up);
-    alarm(CHECK_SECONDS);
+    alarm(SMB_CHECK_SECONDS);
     int result = run_steps(check);
     alarm(0);
     silence(before);
@@ -376,7 +374,7 @@ static int run_check(const struct smb_address *address, const struct smb_login *
     buffer_done(&check.answers.name);
     result = !result && keep ? keep_login(address, login) : result;
     awaited = "an answer to programs";
-    alarm(CHECK_SECONDS);
+    alarm(SMB_CHECK_SECONDS);
     result = result ? result : check_programs(&check);
     alarm(0);
     return result;
@@ -434,8 +432,7 @@ static const struct tool tool = {
 static void bound_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
-    enum { MOST_DATA = 512 << 20 };
-    setrlimit(RLIMIT_DATA, &(struct rlimit){MOST_DATA, MOST_DATA});
+    setrlimit(RLIMIT_DATA, &(struct rlimit){SMB_MEMORY_BYTES, SMB_MEMORY_BYTES});
 #endif
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* no core dump: it could contain a password */
 }

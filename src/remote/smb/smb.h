@@ -28,7 +28,6 @@ struct smb_wire {
 };
 
 /* ---- machine.c: keys of the machine stay open; lost connections are made again ---- */
-enum { SMB_KEPT_KEYS = 16, SMB_HINTS = 16 };
 struct smb_key {
     uint32_t root;
     char *path;

@@ -17,17 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ADDRESS_BYTES = 600 };
-
 /* Receives a machine's address and its stream, if a message has arrived. Returns false if there is
  * none and never will be. *ret_stream: -1 without a stream. */
-static bool receive_machine(int control, char address[ADDRESS_BYTES], int *ret_stream)
+static bool receive_machine(int control, char address[SMB_ADDRESS_BYTES], int *ret_stream)
 {
     union {
         struct cmsghdr head;
         char bytes[CMSG_SPACE(sizeof *ret_stream)];
     } rights = {.bytes = {0}};
-    struct iovec part = {address, ADDRESS_BYTES - 1};
+    struct iovec part = {address, SMB_ADDRESS_BYTES - 1};
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &rights, .msg_controllen = sizeof rights};
     ssize_t size = recvmsg(control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -46,7 +44,7 @@ static void note_child(int signal)
 
 void smb_start_processes(int control, int (*serve)(const char *machine, int stream))
 {
-    char address[ADDRESS_BYTES];
+    char address[SMB_ADDRESS_BYTES];
     int stream, running = 0;
     bool any = false;
     sigset_t child, before;
