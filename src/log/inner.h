@@ -31,7 +31,8 @@ struct stream {
     LSTATUS status;   /* status of the last read that failed */
     struct zst *zst;  /* NULL: the file is not compressed */
 };
-LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes ownership of fd */
+/* Takes ownership of fd; -1: opening it failed with errno, whose status is returned. */
+LSTATUS stream_open(struct stream *stream, int fd, const char *name);
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
 /* Reads bytes of the caller, without a copy; they must stay until stream_done. */
 LSTATUS stream_lend(struct stream *stream, char *bytes, size_t size, const char *name);
@@ -247,6 +248,9 @@ struct log_set {
 /* True if the name is that of a set, and not of a file. */
 bool captures_are_meant(const char *name);
 PDH_STATUS captures_open(const char *name, struct log **ret, struct buffer *problem);
+/* Counts a file of a set as one that cannot be read. `why` begins with the path, which is shown
+ * without its folder; NULL: not known. */
+void captures_add_lost(struct log_losses *losses, const char *path, const char *why);
 void captures_free(struct log_set *set); /* does nothing if `set` is NULL */
 /* All files become closed, and those in the range will be read. */
 void captures_rewind(struct log *log);

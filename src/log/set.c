@@ -392,6 +392,11 @@ static int compare_files(const void *left, const void *right)
 }
 
 /* Leaves out files that have no sample yet, and counts those that cannot be read. */
+void captures_add_lost(struct log_losses *losses, const char *path, const char *why)
+{
+    losses_add(losses, LOSS_FILE, 1, "%s", (why ? why : path) + (strrchr(path, '/') + 1 - path));
+}
+
 static PDH_STATUS peek_all(struct log *log)
 {
     struct log_set *set = log->set;
@@ -409,7 +414,7 @@ static PDH_STATUS peek_all(struct log *log)
             continue;
         }
         if (why.len)
-            losses_add(&set->skipped, LOSS_FILE, 1, "%s", strrchr(why.data, '/') + 1);
+            captures_add_lost(&set->skipped, entry.path, why.data);
         else
             add_stamp(set, entry.path, when);
         free(entry.path);
@@ -510,8 +515,8 @@ PDH_STATUS captures_open_file(struct log *log, size_t number)
     struct stat st;
     BUFFER_AUTO why = {0};
     int fd = open_capture(path, &st, &why);
-    LSTATUS opened = fd < 0 ? ERROR_ACCESS_DENIED : stream_open(&file->stream, fd, path);
-    PDH_STATUS status = log_open_file(log, file, opened);
+    PDH_STATUS status = fd < 0 ? (PDH_STATUS)PDH_LOG_FILE_OPEN_ERROR
+                               : log_open_file(log, file, stream_open(&file->stream, fd, path));
     if (!status && (log->from || log->until)) { /* starts again, with the sections known */
         status = file_mark(file);
         if (!status)
@@ -520,8 +525,7 @@ PDH_STATUS captures_open_file(struct log *log, size_t number)
         file->ended = 0;
     }
     if (status) {
-        losses_add(&log->losses, LOSS_FILE, 1, "%s",
-                   strrchr(file->problem.len ? file->problem.data : path, '/') + 1);
+        captures_add_lost(&log->losses, path, fd < 0 ? why.data : file->problem.data);
         close_file(log, number);
     }
     return status;

@@ -132,11 +132,10 @@ static void read_file(struct reading *reading, size_t number, LONGLONG span)
         .stream = {.fd = -1, .pipe = -1}
     };
     int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    LSTATUS opened =
-        fd < 0 ? status_from_errno(errno) : stream_open(&file->stream, fd, entry->path);
+    LSTATUS opened = stream_open(&file->stream, fd, entry->path);
     PDH_STATUS status = log_open_file(log, file, opened);
     if (status && opened != ERROR_FILE_NOT_FOUND) /* it was removed because it is too old */
-        losses_add(&log->losses, LOSS_FILE, 1, "%s", strrchr(entry->path, '/') + 1);
+        captures_add_lost(&log->losses, entry->path, file->problem.data);
     if (!status && !has_wanted(file))
         reading->unneeded = entry->catalogue;
     else if (!status && file->pending) {

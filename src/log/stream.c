@@ -25,9 +25,12 @@ static int spool_open(void)
 
 LSTATUS stream_open(struct stream *stream, int fd, const char *name)
 {
+    int error = errno;
     *stream = (struct stream){.fd = fd, .pipe = -1, .name = strdup(name)};
     if (!stream->name)
         return ERROR_NOT_ENOUGH_MEMORY;
+    if (fd < 0)
+        return status_from_errno(error);
     struct stat st;
     if (fstat(fd, &st) != 0)
         return status_from_errno(errno);

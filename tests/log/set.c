@@ -256,6 +256,28 @@ static void damaged(void **state)
     log_close(log);
 }
 
+/* A file that is removed after the set was opened: the others are read. */
+static void removed_while_read(void **state)
+{
+    write_file("a_1.blg", "a", 0, 10, 0);
+    write_file("a_2.blg", "a", 10, 10, 0);
+    write_file("a_3.blg", "a", 20, 10, 0);
+    struct log *log = open_set();
+    const struct log_sample *sample;
+    assert_int_equal(log_next(log, &sample), 0);
+    assert_int_equal(unlink(in_set("a_2.blg")), 0);
+    for (unsigned i = 1; i < 20; i++)
+        assert_int_equal(log_next(log, &sample), 0);
+    assert_int_equal(sample->values[0].raw.FirstValue, 29);
+    assert_int_equal((DWORD)log_next(log, &sample), PDH_NO_MORE_DATA);
+    struct buffer text = {0};
+    losses_print(log_losses(log), &text);
+    assert_non_null(strstr(text.data, "files that cannot be read: 1, the first is a_2.blg: "));
+    assert_null(strstr(text.data, "null"));
+    buffer_done(&text);
+    log_close(log);
+}
+
 static PDH_STATUS open_name(const char *name, char *why, size_t capacity)
 {
     struct log *log = NULL;
@@ -286,8 +308,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folders, remove_folders)
-        TEST(ordered), TEST(elsewhere),        TEST(pipes), TEST(gaps), TEST(grows),
-        TEST(damaged), TEST(nothing_recorded),
+        TEST(ordered),
+        TEST(elsewhere),
+        TEST(pipes),
+        TEST(gaps),
+        TEST(grows),
+        TEST(damaged),
+        TEST(removed_while_read),
+        TEST(nothing_recorded),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

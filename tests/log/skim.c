@@ -157,6 +157,33 @@ static void a_set_of_compressed_files(void **state)
         check_set("blg.zst");
 }
 
+/* Damage that opening the set does not see: the file is named, with the reason. */
+static void a_damaged_file_says_why(void **state)
+{
+    const char *name = "s";
+    struct log *log;
+    struct buffer text = {0};
+    (void)state;
+    if (!zst_library())
+        return;
+    for (size_t i = 0; i < FILES; i++)
+        write_file("blg.zst", i);
+    assert_int_equal(log_open(&name, 1, &log, NULL), 0);
+    FILE *file = fopen(path_of("blg.zst", 1), "r+b");
+    assert_non_null(file);
+    fseek(file, 100, SEEK_SET);
+    fwrite("damage damage damage", 1, 20, file);
+    fclose(file);
+    assert_int_equal(skim(log, 0, INT64_MAX / 2, 0, SIZE_MAX).count, (FILES - 1) * SAMPLES);
+    losses_print(log_losses(log), &text);
+    assert_non_null(
+        strstr(text.data, ": 1, the first is f_000001.blg.zst: offset 0: cannot be read"));
+    buffer_done(&text);
+    log_close(log);
+    for (size_t i = 0; i < FILES; i++)
+        assert_int_equal(remove(path_of("blg.zst", i)), 0);
+}
+
 static void only_sets_are_skimmed(void **state)
 {
     struct log *log;
@@ -173,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_set_of_plain_files),
         cmocka_unit_test(a_set_of_compressed_files),
+        cmocka_unit_test(a_damaged_file_says_why),
         cmocka_unit_test(only_sets_are_skimmed),
     };
     return cmocka_run_group_tests(tests, make_folders, remove_folders);
