@@ -84,11 +84,13 @@ static struct io_entry *entry_of(opl_reading *reading, uint32_t process, uint64_
         store->before = store->now;
         store->now = now;
     }
-    if (store->count == store->capacity)
+    if (store->count == store->capacity) {
         store_forget_ended(store);
-    if (store->count > store->capacity / 4 * 3 &&
-        !(store = store_grow(reading, store->capacity * 2)))
-        return NULL;
+        /* by a third only, because each process takes 176 bytes */
+        if (store->count > store->capacity / 8 * 7 &&
+            !(store = store_grow(reading, store->capacity / 3 * 4 + FEW)))
+            return NULL;
+    }
     uint32_t at = store->at = store_place(store, process);
     struct io_entry *entry = &store->entries[at];
     if (at == store->count || entry->process != process) {

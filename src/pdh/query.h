@@ -39,20 +39,20 @@ struct item_set {
     uint32_t table_capacity;
     bool table_made;
 };
-/* A sample without the gaps that PDH_RAW_COUNTER has. */
+/* The part of a sample that each instance has for itself; the rest, such as status and time, is
+ * usually the same for all. */
 struct compact_sample {
-    DWORD status, multi;
-    FILETIME time;
-    LONGLONG first, second;
+    LONGLONG first;
     uint64_t identity;
 };
 /* The samples of a wildcard counter at one collection, in the order of the items. Counters with the
  * same instances share one set of items, which does not change then. */
 struct sample_set {
     struct item_set *items; /* may have more items than there are samples; NULL: no samples */
-    struct compact_sample *samples;
+    struct buffer samples;  /* of struct sample if `whole`, else of struct compact_sample */
+    struct sample common;   /* has what a compact sample lacks */
+    bool whole;             /* the samples differ in more than a compact one has */
     uint32_t count;
-    size_t capacity;
 };
 
 /* The name and number of an instance. A counter has two keys if "a#2" may be a name, or "a" and a

@@ -146,7 +146,7 @@ static void drop_items(struct sample_set *set)
 void sample_set_done(struct sample_set *set)
 {
     drop_items(set);
-    free(set->samples);
+    buffer_done(&set->samples);
     *set = (struct sample_set){0};
 }
 
@@ -154,6 +154,8 @@ void sample_set_done(struct sample_set *set)
 static void clear_samples(struct sample_set *set)
 {
     set->count = 0;
+    set->whole = false;
+    buffer_clear(&set->samples);
     if (set->items && __atomic_load_n(&set->items->references, __ATOMIC_ACQUIRE) == 1)
         item_set_clear(set->items);
     else
@@ -178,28 +180,58 @@ static bool share_items(struct sample_set *set, const struct sample_set *of)
     return true;
 }
 
+static bool push(struct sample_set *set, const struct sample *sample)
+{
+    const struct compact_sample compact = {sample->raw.FirstValue, sample->identity};
+    return set->whole ? buffer_add(&set->samples, sample, sizeof *sample)
+                      : buffer_add(&set->samples, &compact, sizeof compact);
+}
+
+/* True if the samples differ in more than a compact one has. */
+static bool differs(const struct sample *one, const struct sample *other)
+{
+    return one->raw.CStatus != other->raw.CStatus || one->raw.MultiCount != other->raw.MultiCount ||
+           one->raw.SecondValue != other->raw.SecondValue ||
+           memcmp(&one->raw.TimeStamp, &other->raw.TimeStamp, sizeof one->raw.TimeStamp) != 0;
+}
+
+/* Replaces compact samples by whole ones. False: no memory, the set is unchanged. */
+static bool make_whole(struct sample_set *set)
+{
+    struct sample_set whole = {.whole = true};
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct sample sample = sample_set_at(set, i);
+        if (!push(&whole, &sample)) {
+            buffer_done(&whole.samples);
+            return false;
+        }
+    }
+    buffer_done(&set->samples);
+    set->samples = whole.samples;
+    return set->whole = true;
+}
+
 bool sample_set_push(struct sample_set *set, const struct sample *sample)
 {
-    if (!list_grow(&set->samples, set->count, &set->capacity, sizeof *set->samples))
+    if (!set->count)
+        set->common = *sample;
+    if (!set->whole && differs(&set->common, sample) && !make_whole(set))
         return false;
-    const PDH_RAW_COUNTER *raw = &sample->raw;
-    set->samples[set->count++] =
-        (struct compact_sample){raw->CStatus,    raw->MultiCount,  raw->TimeStamp,
-                                raw->FirstValue, raw->SecondValue, sample->identity};
+    if (!push(set, sample))
+        return false;
+    set->count++;
     return true;
 }
 
 struct sample sample_set_at(const struct sample_set *set, uint32_t at)
 {
-    const struct compact_sample *compact = &set->samples[at];
-    return (struct sample){
-        .raw = {.CStatus = compact->status,
-                .TimeStamp = compact->time,
-                .FirstValue = compact->first,
-                .SecondValue = compact->second,
-                .MultiCount = compact->multi},
-        .identity = compact->identity
-    };
+    if (set->whole)
+        return ((const struct sample *)set->samples.data)[at];
+    const struct compact_sample *compact = (const struct compact_sample *)set->samples.data + at;
+    struct sample sample = set->common;
+    sample.raw.FirstValue = compact->first;
+    sample.identity = compact->identity;
+    return sample;
 }
 
 bool sample_add(struct sample_set *set, const struct instance_key *key, const struct sample *sample)
