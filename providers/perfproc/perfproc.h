@@ -73,6 +73,8 @@ bool perfproc_begin_texts(struct perfproc_texts *texts, size_t count);
  * Does nothing if `texts` is NULL. */
 void perfproc_add_texts(struct perfproc_texts *texts, uint32_t number,
                         const struct perfproc_look *look);
+/* Gives the memory of the previous collection's texts back to the system. */
+void perfproc_end_texts(struct perfproc_texts *texts);
 /* The words for the state with this letter in proc/PID/stat. */
 const char *perfproc_state_words(char letter);
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "perfproc.h"
 
@@ -281,6 +283,18 @@ bool perfproc_begin_texts(struct perfproc_texts *texts, size_t count)
            find_stores(opl_listing_reading(texts->listing), count, &texts->before, &texts->now);
 }
 
+void perfproc_end_texts(struct perfproc_texts *texts)
+{
+    struct details_store *store = texts ? texts->before : NULL;
+    if (!store)
+        return;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)store->entries;
+    uintptr_t first = (begin + page - 1) / page * page, last = (begin + store->used) / page * page;
+    store->used = 0;
+    if (first < last)
+        madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
 /* Fills `ret` from the file stat of the process in `folder`. False: it has ended. */
 static bool look_at_files(opl_listing *listing, const char *folder, struct perfproc_look *ret)
 {
@@ -331,6 +345,7 @@ static void list_details(opl_listing *listing)
         perfproc_begin_texts(&texts, count))
         for (size_t i = 0; i < count; i++)
             perfproc_add_texts(&texts, numbers[i], NULL);
+    perfproc_end_texts(&texts);
 }
 
 #define WORDS(member, characters)                                                                  \

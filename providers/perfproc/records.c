@@ -561,6 +561,7 @@ bool perfproc_list_records(opl_listing *processes, const struct perfproc_compani
         return true; /* no memory: the collection fails */
     look_for_left_out(&list, state);
     list_all(&list, state);
+    perfproc_end_texts(with->texts);
     state->processes.count = list.shown_processes.now_count;
     if (with->threads)
         state->tasks.count = list.shown_tasks.now_count;
