@@ -320,6 +320,36 @@ static void first_records_at_one_moment_are_all_kept(void **state)
     pthread_barrier_destroy(&together);
 }
 
+/* The file is full of records, all without their line ends but one. */
+static void a_damaged_file_is_used_again(void **state)
+{
+    enum { RECORD = 2048, WHOLE = 7 };
+    char path[128];
+    struct event_last last;
+    char *damaged = malloc(STATE_RECORDS_MOST);
+    (void)state;
+    assert_non_null(damaged);
+    memset(damaged, 'x', STATE_RECORDS_MOST);
+    damaged[WHOLE * RECORD + RECORD - 1] = '\n';
+    snprintf(path, sizeof path, "%s/made/when/needed/last-events", folder);
+    event_log("Perflib", 1000, "S", NULL, NULL); /* creates the folder */
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(damaged, STATE_RECORDS_MOST, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    for (char service[] = "A"; *service <= 'J'; ++*service) {
+        event_log("Perflib", 1000, service, NULL, NULL);
+        event_forget(); /* so that it is read from the file */
+        assert_true(event_last(service, &last));
+    }
+    BUFFER_AUTO bytes = {0};
+    assert_int_equal(file_read(AT_FDCWD, path, &bytes), 0);
+    assert_int_equal(bytes.len, STATE_RECORDS_MOST);
+    assert_memory_equal(bytes.data + WHOLE * RECORD, damaged + WHOLE * RECORD, RECORD);
+    unlink(path);
+    free(damaged);
+}
+
 static void a_log_that_cannot_be_written_is_no_error(void **state)
 {
     setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1);
@@ -364,6 +394,7 @@ int main(void)
         TEST(long_texts_stay_one_line),
         TEST(a_text_with_tabs_stays_one_field),
         TEST(first_records_at_one_moment_are_all_kept),
+        TEST(a_damaged_file_is_used_again),
         TEST(a_log_that_cannot_be_written_is_no_error),
         TEST(tracing_is_off_unless_asked),
     };

@@ -51,19 +51,23 @@ static const char *find(const char *records, size_t size, const char *service)
 }
 
 /* Returns the position of the service's record. If there is none, *ret_new is true and the position
- * is the end of the complete records, where a writer overwrites an incomplete one. */
+ * is that of the first damaged record, or the end of the complete records, where a writer
+ * overwrites an incomplete one. */
 static off_t place_of(int fd, const char *service, bool *ret_new)
 {
     char part[16 * RECORD];
-    off_t at = 0;
+    off_t at = 0, damaged = -1;
     for (;;) {
         ssize_t size = pread(fd, part, sizeof(part), at);
         *ret_new = size < RECORD;
         if (*ret_new)
-            return at;
-        for (ssize_t i = 0; i + RECORD <= size; i += RECORD)
+            return damaged < 0 ? at : damaged;
+        for (ssize_t i = 0; i + RECORD <= size; i += RECORD) {
             if (is_of(part + i, service))
                 return at + i;
+            if (damaged < 0 && part[i + RECORD - 1] != '\n')
+                damaged = at + i;
+        }
         at += size / RECORD * RECORD;
     }
 }
