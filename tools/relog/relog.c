@@ -71,11 +71,14 @@ static int take_rename(struct relog *opts, const struct options *options)
     return text_list_add(&opts->renames, options->value) ? 0 : EXIT_FAILED;
 }
 
-/* Takes a plain word: after -c and --top, one with a backslash or "::" is a path; else a file. */
+/* Takes a plain word: the path of a counter, or a file. After -c and --top, a word with a backslash
+ * or "::" is a path; elsewhere one with "::" or a backslash in front is, if there is no such
+ * file. */
 static int take_word(struct relog *opts, const struct options *options, bool after_counter)
 {
     const char *word = options->value;
-    bool path = after_counter && (strchr(word, '\\') || strstr(word, "::"));
+    bool path = strstr(word, "::") || (after_counter ? strchr(word, '\\') != NULL : *word == '\\');
+    path = path && (after_counter || access(word, F_OK) != 0);
     return text_list_add(path ? &opts->wanted : &opts->inputs, word) ? 0 : EXIT_FAILED;
 }
 

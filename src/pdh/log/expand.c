@@ -55,9 +55,19 @@ static void add_path(struct expand_search *search, const struct log_column *colu
         parts.parent = instance->parent;
         parts.instance = instance->name;
         parts.index = instance->number;
+        parts.any_index = instance->name == search->path->instance && search->path->any_index;
     }
     path_make(&parts, search->ret);
     buffer_add_byte(search->ret, '\0');
+}
+
+/* Adds the path with the wanted wildcard, which can be narrower than the column's. */
+static void add_wildcard(struct expand_search *search, const struct log_column *column,
+                         const char *counter)
+{
+    const struct pdh_path *path = search->path;
+    add_path(search, column, counter,
+             &(struct instance_info){path->parent, path->instance, path->index});
 }
 
 static void add_instances(struct expand_search *search, const struct log_column *column,
@@ -69,8 +79,7 @@ static void add_instances(struct expand_search *search, const struct log_column 
     if (info->bare && single_fits(search->path, column->instance))
         add_path(search, column, counter, NULL);
     if (search->open && path_has_any_instance(search->path) && !info->single) {
-        const struct pdh_path *path = search->path;
-        add_path(search, column, counter, &(struct instance_info){path->parent, path->instance, 0});
+        add_wildcard(search, column, counter);
         return;
     }
     for (uint32_t i = 0; i < info->instance_count; i++) {
@@ -113,7 +122,7 @@ static PDH_STATUS add_open(struct expand_search *search, const struct log_column
     /* the column's path is wanted as it is, so no samples need to be read */
     if (search->open && column->kind == LOG_ARRAY && path_has_any_instance(search->path)) {
         if (name_fits(search->path->counter, column->counter))
-            add_path(search, column, column->counter, &(struct instance_info){.name = "*"});
+            add_wildcard(search, column, column->counter);
         return 0;
     }
     PDH_STATUS status = take_info(search, column);
