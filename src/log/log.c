@@ -285,7 +285,11 @@ static PDH_STATUS open_path(struct log *log, const char *path, struct buffer *pr
     if (fd >= 0)
         return add_fd(log, fd, standard ? "standard input" : path, problem);
     LSTATUS status = status_from_errno(errno);
-    const char *message = status == ERROR_FILE_NOT_FOUND ? "no such file" : status_text(status);
+    const char *message = captures_are_meant(path)
+                              ? "a set of logman is not read together with other captures; name "
+                                "its files instead"
+                          : status == ERROR_FILE_NOT_FOUND ? "no such file"
+                                                           : status_text(status);
     if (problem)
         buffer_printf(problem, "%s%s: %s", problem->len ? "\n" : "", path, message);
     trace("capture", "%s: %s", path, message);

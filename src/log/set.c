@@ -428,14 +428,27 @@ static PDH_STATUS peek_all(struct log *log)
     return 0;
 }
 
+/* Adds that there are no captures, and what to do. */
+static void add_nothing(const struct log_set *set, const char *system, struct buffer *out)
+{
+    bool user = true, mine = set->own && set->made;
+    bool other =
+        mine && set_owner(set->name, &user) == set->name && system && access(system, F_OK) == 0;
+    struct event_last refused;
+    if (!place_machine() && event_last("OPENPERFLIB_ROOT", &refused))
+        buffer_add_text(out, refused.text);
+    else
+        buffer_printf(out, "nothing was recorded%s: start it with `logman start %s`%s%s",
+                      mine ? " by this user's set" : "", set->name,
+                      other ? "; the system's is system:" : "", other ? set->name : "");
+}
+
 /* Returns the status of a set without samples. Adds the reason to `problem`, unless it is NULL. */
 static PDH_STATUS explain_nothing(const struct log_set *set, struct buffer *problem)
 {
     BUFFER_AUTO unused = {0};
-    bool user = true, mine = set->own && set->made;
-    const char *bare = set_owner(set->name, &user);
-    FREE_AUTO char *system = set_path(false, bare, PLACE_CAPTURES);
-    bool other = mine && bare == set->name && system && access(system, F_OK) == 0;
+    bool user;
+    FREE_AUTO char *system = set_path(false, set_owner(set->name, &user), PLACE_CAPTURES);
     struct buffer *out = problem ? problem : &unused;
     losses_print(&set->skipped, out);
     buffer_printf(out, "%s%s: ", out->len ? "\n" : "", set->name);
@@ -449,9 +462,7 @@ static PDH_STATUS explain_nothing(const struct log_set *set, struct buffer *prob
     if (set->skipped.any)
         buffer_add_text(out, "none of its captures can be read");
     else
-        buffer_printf(out, "nothing was recorded%s: start it with `logman start %s`%s%s",
-                      mine ? " by this user's set" : "", set->name,
-                      other ? "; the system's is system:" : "", other ? set->name : "");
+        add_nothing(set, system, out);
     return (PDH_STATUS)PDH_NO_DATA;
 }
 
