@@ -149,11 +149,6 @@ void opl_build_number(opl_build *build, uint32_t position, uint64_t value);
 void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32_t count);
 
 /* ---- captures ---- */
-/* Writes a number as captures have it: like "%.17g" in the C locale, but ten times as fast, and
- * without a NUL. Returns the text's length. */
-#define OPL_CAPTURE_NUMBER_SIZE 32
-size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
-
 /* A CSV or TSV file, as PDH writes it, of rows whose values the program has computed. All functions
  * return 0, a status of PDH or of the system; opl_capture_problem has the text. */
 typedef struct opl_rows opl_rows;

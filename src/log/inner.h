@@ -310,13 +310,12 @@ PDH_STATUS status_to_pdh(LSTATUS status);
 struct binary_writer;
 struct log_writer {
     int fd;
-    char separator;
+    struct csv csv;      /* csv.lines: what was not written yet, in all formats */
     bool caption, plain; /* plain: the output is a file that can be truncated */
     size_t count;
     uint64_t written;
     uint64_t before; /* CSV and TSV: bytes of whole lines that the file had */
     PDH_STATUS failed;
-    struct buffer lines;
     struct binary_writer *binary; /* NULL: CSV or TSV */
     char *compressed; /* path of the file that the BLG becomes when it is closed; NULL: none */
 };

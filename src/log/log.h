@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include <pdh.h>
 #include <pdhmsg.h>
+#include <stdio.h>
 
 /* the formats, with the values of PDH_LOG_TYPE_* */
 enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 };
@@ -275,13 +276,34 @@ bool log_is_zst(const char *path); /* does the path end with .zst? */
 /* ---- number.c: numbers as text, equal to printf's but faster; independent of locale and rounding
  * mode ---- */
 enum { NUMBER_SIZE = 32, NUMBER_FIXED_SIZE = 320 };
-/* Write the number like "%.17g" and like "%f", without NUL; return the length. opl_capture_number
- * uses number_shortest17. */
+/* Write the number like "%.17g" and like "%f", without NUL; return the length. */
 size_t number_shortest17(double number, char *out); /* `out`: NUMBER_SIZE bytes */
 size_t number_fixed6(double number, char *out);     /* `out`: NUMBER_FIXED_SIZE bytes */
 /* Parses a text that is a number, with optional blanks around it. Returns false if it is not a
  * number. */
 bool number_parse(const char *text, size_t size, double *ret);
+
+/* ---- csv.c: makes lines of CSV and TSV, of captures and of what tools print ---- */
+/* Lines, and how they are written; every field is in quotes. lines.failed: no memory. */
+struct csv {
+    char separator;
+    bool fixed;        /* numbers are written like "%f"; else like "%.17g" */
+    const char *none;  /* stands for a number that is missing */
+    const char *quote; /* stands for a quote in a text */
+    const char *end;   /* ends a line */
+    struct buffer lines;
+};
+/* Each adds a field and a separator. csv_head: "(PDH-CSV 4.0)" and `zone`; csv_name: a path of a
+ * header, as it is, because it is read without escapes; csv_text: other texts, with blanks for
+ * control characters; csv_number: NAN is `none`. */
+void csv_head(struct csv *csv, const char *zone);
+void csv_name(struct csv *csv, const char *name);
+void csv_text(struct csv *csv, const char *text);
+void csv_number(struct csv *csv, double number);
+void csv_time(struct csv *csv, LONGLONG time);
+void csv_end(struct csv *csv); /* replaces the last separator by the end of the line */
+/* Ends the line, prints all lines and frees them; false: no memory. */
+bool csv_print(struct csv *csv, FILE *out);
 
 /* ---- zone.c ---- */
 /* Returns the English name for a text like "@tzres.dll,-212"; other texts and unknown numbers are

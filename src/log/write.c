@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Creates captures of all formats, and writes CSV and TSV as PDH does: every field in quotes, lines
- * end with CRLF, numbers are written like "%.17g", a missing value is a blank.
+ * Creates captures of all formats, and writes CSV and TSV as PDH does.
  *
  * Only whole lines are passed to write(). If write() accepts only a part of them, everything after
  * the last complete line is removed. So a writer that ends unexpectedly leaves at most one
@@ -11,31 +10,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { LINES_BYTES = 64 << 10, TIME_LENGTH = 23 };
+enum { LINES_BYTES = 64 << 10 };
 
 /* ---- lines ---- */
-
-static void add_field(struct buffer *line, const char *text, char separator)
-{
-    buffer_add_byte(line, '"');
-    buffer_add_text(line, text);
-    buffer_add_byte(line, '"');
-    buffer_add_byte(line, separator);
-}
-
-/* Replaces the separator after the last field by a newline. */
-static void end_line(struct buffer *line)
-{
-    if (!line->failed && line->len) {
-        line->len--;
-        buffer_add(line, "\r\n", 2);
-    }
-}
 
 /* Returns the length of the character at `at` if it is a control character or one that changes the
  * direction of text; 0: it is neither. */
@@ -61,95 +42,21 @@ static void add_zone(struct buffer *line, const char *zone, bool terminal)
     }
 }
 
-static void add_header(const struct log_header *header, char separator, struct buffer *line)
+static void add_header(const struct log_header *header, struct csv *csv)
 {
-    const char *kind = header->kind == LOG_TSV ? "TSV" : "CSV";
+    BUFFER_AUTO zone = {0};
     if (header->zone) {
-        buffer_printf(line, "\"(PDH-%s 4.0) (", kind);
-        add_zone(line, header->zone, header->terminal);
-        buffer_printf(line, ")(%d)\"%c", header->bias, separator);
-    } else
-        buffer_printf(line, "\"(PDH-%s 4.0)\"%c", kind, separator);
-    for (size_t i = 0; i < header->count; i++)
-        add_field(line, header->paths[i], separator);
-    if (header->caption)
-        add_field(line, header->caption, separator);
-    end_line(line);
-}
-
-static char *put_number(char *out, unsigned number, int digits)
-{
-    for (int i = digits - 1; i >= 0; i--) {
-        out[i] = (char)('0' + number % 10);
-        number /= 10;
+        buffer_add_text(&zone, " (");
+        add_zone(&zone, header->zone, header->terminal);
+        buffer_printf(&zone, ")(%d)", header->bias);
     }
-    return out + digits;
-}
-
-/* Writes a time as "11/26/2016 13:46:30.874", TIME_LENGTH characters. */
-static void put_time(char *out, LONGLONG time)
-{
-    SYSTEMTIME t;
-    clock_systemtime(time, &t);
-    out = put_number(out, t.wMonth, 2);
-    *out++ = '/';
-    out = put_number(out, t.wDay, 2);
-    *out++ = '/';
-    out = put_number(out, t.wYear, 4);
-    *out++ = ' ';
-    out = put_number(out, t.wHour, 2);
-    *out++ = ':';
-    out = put_number(out, t.wMinute, 2);
-    *out++ = ':';
-    out = put_number(out, t.wSecond, 2);
-    *out++ = '.';
-    put_number(out, t.wMilliseconds, 3);
-}
-
-/* Writes one value and returns the address after it. The memory must be reserved before. */
-static char *put_value(char *out, double number, char separator)
-{
-    *out++ = '"';
-    if (isnan(number))
-        *out++ = ' ';
-    else
-        out += number_shortest17(number, out);
-    *out++ = '"';
-    *out++ = separator;
-    return out;
-}
-
-/* Writes a text. The format has no escapes: a quote becomes an apostrophe, a control character a
- * blank. */
-static char *put_text(char *out, const char *text, char separator)
-{
-    *out++ = '"';
-    for (; *text; text++)
-        *out++ = (unsigned char)*text < ' ' ? ' ' : *text == '"' ? '\'' : *text;
-    *out++ = '"';
-    *out++ = separator;
-    return out;
-}
-
-static bool add_sample(const struct log_writer *writer, LONGLONG time, const double *numbers,
-                       const char *const *texts, struct buffer *line)
-{
-    size_t capacity = TIME_LENGTH + 3 + writer->count * (NUMBER_SIZE + 3);
-    for (size_t i = 0; texts && i < writer->count; i++)
-        capacity += texts[i] ? strlen(texts[i]) : 0;
-    if (!buffer_reserve(line, capacity))
-        return false;
-    char *out = line->data + line->len;
-    *out = '"';
-    put_time(out + 1, time);
-    out += TIME_LENGTH + 1;
-    *out++ = '"';
-    *out++ = writer->separator;
-    for (size_t i = 0; i < writer->count; i++)
-        out = texts && texts[i] ? put_text(out, texts[i], writer->separator)
-                                : put_value(out, numbers[i], writer->separator);
-    line->len = (size_t)(out - line->data);
-    return true;
+    csv->lines.failed |= zone.failed;
+    csv_head(csv, zone.data ? zone.data : "");
+    for (size_t i = 0; i < header->count; i++)
+        csv_name(csv, header->paths[i]);
+    if (header->caption)
+        csv_name(csv, header->caption);
+    csv_end(csv);
 }
 
 /* ---- passing lines to the system ---- */
@@ -177,9 +84,9 @@ static PDH_STATUS take_back(struct log_writer *writer, const char *bytes, size_t
 
 static PDH_STATUS hand_on(struct log_writer *writer)
 {
-    size_t done = 0, size = writer->lines.len;
-    const char *bytes = writer->lines.data;
-    if (writer->lines.failed)
+    size_t done = 0, size = writer->csv.lines.len;
+    const char *bytes = writer->csv.lines.data;
+    if (writer->csv.lines.failed)
         return writer->failed = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     while (done < size) {
         ssize_t count = write(writer->fd, bytes + done, size - done);
@@ -190,7 +97,7 @@ static PDH_STATUS hand_on(struct log_writer *writer)
         done += (size_t)count;
     }
     writer->written += size;
-    buffer_clear(&writer->lines);
+    buffer_clear(&writer->csv.lines);
     return 0;
 }
 
@@ -206,17 +113,22 @@ PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *num
 {
     if (writer->failed)
         return writer->failed;
-    if (!add_sample(writer, time, numbers, texts, &writer->lines))
-        return writer->failed = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    struct csv *csv = &writer->csv;
+    csv_time(csv, time);
+    for (size_t i = 0; i < writer->count; i++)
+        if (texts && texts[i])
+            csv_text(csv, texts[i]);
+        else
+            csv_number(csv, numbers[i]);
     if (writer->caption)
-        add_field(&writer->lines, caption ? caption : "", writer->separator);
-    end_line(&writer->lines);
-    return writer->lines.len < LINES_BYTES ? 0 : hand_on(writer);
+        csv_name(csv, caption ? caption : "");
+    csv_end(csv);
+    return !csv->lines.failed && csv->lines.len < LINES_BYTES ? 0 : hand_on(writer);
 }
 
 uint64_t log_written_bytes(const struct log_writer *writer)
 {
-    return writer->written + writer->lines.len;
+    return writer->written + writer->csv.lines.len;
 }
 
 PDH_STATUS log_write_close(struct log_writer *writer)
@@ -227,7 +139,7 @@ PDH_STATUS log_write_close(struct log_writer *writer)
     free(writer->compressed);
     if (close(writer->fd) != 0 && !status)
         status = (PDH_STATUS)write_status(errno);
-    buffer_done(&writer->lines);
+    buffer_done(&writer->csv.lines);
     free(writer);
     return status;
 }
@@ -332,14 +244,14 @@ PDH_STATUS log_set_header(struct log_writer *writer, const char *path,
         return writer->failed = (PDH_STATUS)write_status(errno);
     writer->written = writer->before;
     writer->count = header->count;
-    buffer_clear(&writer->lines);
+    buffer_clear(&writer->csv.lines);
     if (!header->count && size > 0)
         return 0;
-    add_header(header, writer->separator, &writer->lines);
+    add_header(header, &writer->csv);
     if (size == 0)
-        return writer->lines.failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : 0;
-    bool same = same_columns(writer->fd, &writer->lines, writer->separator);
-    buffer_clear(&writer->lines);
+        return writer->csv.lines.failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : 0;
+    bool same = same_columns(writer->fd, &writer->csv.lines, writer->csv.separator);
+    buffer_clear(&writer->csv.lines);
     if (!same)
         return refuse(problem, path, (PDH_STATUS)PDH_UNMATCHED_APPEND_COUNTER,
                       "it has other columns: nothing was appended");
@@ -392,7 +304,10 @@ PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct 
     struct log_writer *writer = calloc(1, sizeof(*writer));
     if (!writer)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    writer->separator = header->kind == LOG_TSV ? '\t' : ',';
+    writer->csv = (struct csv){.separator = header->kind == LOG_TSV ? '\t' : ',',
+                               .none = " ",
+                               .quote = "'",
+                               .end = "\r\n"};
     writer->caption = header->caption != NULL;
     writer->count = header->count;
     PDH_STATUS status = log_is_zst(path) ? open_plain(writer, path, mode, header, problem)

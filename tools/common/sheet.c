@@ -5,33 +5,20 @@
 
 #include "../view/text.h"
 
-#include <openperflib/unstable.h>
-#include <windef.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "json.h"
+#include "log/log.h"
 
-/* Writes a local time as "MM/DD/YYYY HH:MM:SS.mmm", or ISO 8601 "YYYY-MM-DDTHH:MM:SS.mmm". */
-static void put_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE])
+/* Writes a local time as "YYYY-MM-DDTHH:MM:SS.mmm". */
+static void put_time(LONGLONG time, char text[SHEET_TIME_SIZE])
 {
-    const LONGLONG second = 10000000, since_1601 = 11644473600;
-    time_t seconds = (time_t)(time / second - since_1601);
-    int milliseconds = (int)(time % second / 10000);
-    struct tm parts = {0};
-    gmtime_r(&seconds, &parts);
-    if (iso)
-        snprintf(text, SHEET_TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03d",
-                 (parts.tm_year + 1900) % 10000, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                 parts.tm_min, parts.tm_sec, milliseconds);
-    else
-        snprintf(text, SHEET_TIME_SIZE, "%02d/%02d/%04d %02d:%02d:%02d.%03d", parts.tm_mon + 1,
-                 parts.tm_mday, (parts.tm_year + 1900) % 10000, parts.tm_hour, parts.tm_min,
-                 parts.tm_sec, milliseconds);
+    SYSTEMTIME t;
+    clock_systemtime(time, &t);
+    snprintf(text, SHEET_TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", t.wYear, t.wMonth, t.wDay,
+             t.wHour, t.wMinute, t.wSecond, t.wMilliseconds);
 }
 
 /* ---- selection and order of columns ---- */
@@ -57,50 +44,40 @@ static void choose_top(struct sheet *sheet, const double *values)
     sheet->shown = sheet->top < sheet->count ? sheet->top : sheet->count;
 }
 
-static const char *text_of(const struct sheet *sheet, size_t column)
+/* Returns the text that stands in place of a missing value; NULL: there is none. */
+static const char *text_of(const struct sheet *sheet, size_t column, const double *values)
 {
-    return sheet->texts ? sheet->texts[column] : NULL;
+    return sheet->texts && isnan(values[column]) ? sheet->texts[column] : NULL;
 }
 
-/* Prints a text as CSV, without escapes: a quote becomes an apostrophe, a control character a
- * blank. */
-static void print_text(FILE *out, const char *text)
+/* ---- CSV and TSV as on Windows' console ---- */
+
+static struct csv csv_of(const struct sheet *sheet)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < ' ' ? ' ' : *text == '"' ? '\'' : *text, out);
+    return (struct csv){sheet->format->separator, true, "-1", "'", "\n"};
 }
 
-/* ---- CSV and TSV as on Windows' console; the library writes those of captures ---- */
-
-static bool capture_begin(struct sheet *sheet)
+static bool columns_begin(struct sheet *sheet)
 {
-    const struct sheet_format *format = sheet->format;
-    fprintf(sheet->out, "\"(PDH-%s 4.0)\"", format->name);
+    struct csv csv = csv_of(sheet);
+    csv_head(&csv, "");
     for (size_t i = 0; i < sheet->shown; i++)
-        fprintf(sheet->out, "%c\"%s\"", format->separator,
-                text_shown(sheet->out, sheet->paths[sheet->order[i]]));
-    fputc('\n', sheet->out);
-    return true;
+        csv_name(&csv, text_shown(sheet->out, sheet->paths[sheet->order[i]]));
+    return csv_print(&csv, sheet->out);
 }
 
-static void text_row(const struct sheet *sheet, LONGLONG time, const double *values)
+static bool columns_row(const struct sheet *sheet, LONGLONG time, const double *values)
 {
-    char text[SHEET_TIME_SIZE], separator = sheet->format->separator;
-    put_time(time, false, text);
-    fprintf(sheet->out, "\"%s\"", text);
+    struct csv csv = csv_of(sheet);
+    csv_time(&csv, time);
     for (size_t i = 0; i < sheet->shown; i++) {
-        double value = values[sheet->order[i]];
-        const char *given = isnan(value) ? text_of(sheet, sheet->order[i]) : NULL;
-        if (given) {
-            fprintf(sheet->out, "%c\"", separator);
-            print_text(sheet->out, given);
-            fputc('"', sheet->out);
-        } else if (isnan(value))
-            fprintf(sheet->out, "%c\"-1\"", separator);
+        const char *text = text_of(sheet, sheet->order[i], values);
+        if (text)
+            csv_text(&csv, text);
         else
-            fprintf(sheet->out, "%c\"%f\"", separator, value);
+            csv_number(&csv, values[sheet->order[i]]);
     }
-    fputc('\n', sheet->out);
+    return csv_print(&csv, sheet->out);
 }
 
 /* ---- JSON ---- */
@@ -124,49 +101,40 @@ static bool lines_begin(struct sheet *sheet)
     sheet->heads[sheet->count] = (size_t)ftell(out);
     bool good = !ferror(out);
     good &= fclose(out) == 0;
-    enum { OTHERS = 8 }; /* bytes of brackets and comma */
     sheet->head_text = text;
-    sheet->row = malloc(size + sheet->count * (OPL_CAPTURE_NUMBER_SIZE + OTHERS) + 128);
-    return good && sheet->row;
-}
-
-static char *put(char *at, const char *text, size_t size)
-{
-    memcpy(at, text, size);
-    return at + size;
+    return good;
 }
 
 /* Prints a row. It is formatted in one buffer for speed: a capture may have a million rows. */
-static void print_json(const struct sheet *sheet, LONGLONG time, const double *values)
+static bool print_json(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_SIZE];
-    char *at = sheet->row;
-    put_time(time, true, text);
-    at += sprintf(at, "{\"time\": \"%s\", \"counters\": [", text);
+    BUFFER_AUTO row = {0};
+    put_time(time, text);
+    buffer_printf(&row, "{\"time\": \"%s\", \"counters\": [", text);
     for (size_t i = 0; i < sheet->shown; i++) {
         size_t column = sheet->order[i], head = sheet->heads[column];
-        if (i)
-            at = put(at, ", ", 2);
-        at = put(at, sheet->head_text + head, sheet->heads[column + 1] - head);
-        const char *given = isnan(values[column]) ? text_of(sheet, column) : NULL;
-        if (given) { /* of any length */
-            fwrite(sheet->row, 1, (size_t)(at - sheet->row), sheet->out);
-            at = sheet->row;
+        buffer_add_text(&row, i ? ", " : "");
+        buffer_add(&row, sheet->head_text + head, sheet->heads[column + 1] - head);
+        const char *given = text_of(sheet, column, values);
+        if (given) {
+            fwrite(row.data, 1, row.len, sheet->out);
+            buffer_clear(&row);
             json_string(&(struct json){.out = sheet->out, .flat = true}, NULL, given);
-        } else if (isfinite(values[column]))
-            at += opl_capture_number(values[column], at);
-        else
-            at = put(at, "null", 4);
-        *at++ = '}';
+        } else if (!isfinite(values[column]))
+            buffer_add_text(&row, "null");
+        else if (buffer_reserve(&row, NUMBER_SIZE))
+            row.len += number_shortest17(values[column], row.data + row.len);
+        buffer_add_byte(&row, '}');
     }
-    at = put(at, "]}", 2);
-    fwrite(sheet->row, 1, (size_t)(at - sheet->row), sheet->out);
+    buffer_add_text(&row, "]}");
+    fwrite(row.data, 1, row.len, sheet->out);
+    return !row.failed;
 }
 
-static void lines_row(const struct sheet *sheet, LONGLONG time, const double *values)
+static bool lines_row(const struct sheet *sheet, LONGLONG time, const double *values)
 {
-    print_json(sheet, time, values);
-    fputc('\n', sheet->out);
+    return print_json(sheet, time, values) && fputc('\n', sheet->out);
 }
 
 static bool array_begin(struct sheet *sheet)
@@ -175,40 +143,41 @@ static bool array_begin(struct sheet *sheet)
     return lines_begin(sheet);
 }
 
-static void array_row(const struct sheet *sheet, LONGLONG time, const double *values)
+static bool array_row(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     fputs(sheet->samples ? ",\n" : "\n", sheet->out);
-    print_json(sheet, time, values);
+    return print_json(sheet, time, values);
 }
 
 /* ---- the table for reading ---- */
 
-static void table_row(const struct sheet *sheet, LONGLONG time, const double *values)
+static bool table_row(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_SIZE];
-    put_time(time, true, text);
+    put_time(time, text);
     text[10] = ' ';
     fprintf(sheet->out, "%s%s\n", sheet->samples ? "\n" : "", text);
     for (size_t i = 0; i < sheet->shown; i++) {
         double value = values[sheet->order[i]];
-        const char *given = isnan(value) ? text_of(sheet, sheet->order[i]) : NULL;
+        const char *given = text_of(sheet, sheet->order[i], values);
         if (isnan(value))
             fprintf(sheet->out, "%20s", given ? text_seen(given) : "-");
         else
             fprintf(sheet->out, "%20.3f", value);
         fprintf(sheet->out, "  %s\n", text_seen(sheet->paths[sheet->order[i]]));
     }
+    return true;
 }
 
 /* ---- entry points ---- */
 
 const struct sheet_format sheet_formats[] = {
-    {"CSV",   PDH_LOG_TYPE_CSV,    ',',  capture_begin, text_row,  ""     },
-    {"TSV",   PDH_LOG_TYPE_TSV,    '\t', capture_begin, text_row,  ""     },
-    {"BIN",   PDH_LOG_TYPE_BINARY, 0,    NULL,          NULL,      ""     }, /* by PDH's writer only */
-    {"json",  0,                   0,    array_begin,   array_row, "\n]\n"},
-    {"jsonl", 0,                   0,    lines_begin,   lines_row, ""     },
-    {"table", 0,                   0,    NULL,          table_row, ""     },
+    {"CSV",   PDH_LOG_TYPE_CSV,    ',',  SHEET_COLUMNS, columns_begin, columns_row, ""     },
+    {"TSV",   PDH_LOG_TYPE_TSV,    '\t', SHEET_COLUMNS, columns_begin, columns_row, ""     },
+    {"BIN",   PDH_LOG_TYPE_BINARY, 0,    SHEET_PDH,     NULL,          NULL,        ""     },
+    {"json",  0,                   0,    SHEET_ARRAY,   array_begin,   array_row,   "\n]\n"},
+    {"jsonl", 0,                   0,    SHEET_LINES,   lines_begin,   lines_row,   ""     },
+    {"table", 0,                   0,    SHEET_TABLE,   NULL,          table_row,   ""     },
 };
 
 const struct sheet_format *sheet_format_of(const char *name)
@@ -254,9 +223,8 @@ static void forget_columns(struct sheet *sheet)
     free(sheet->order);
     free(sheet->heads);
     free(sheet->head_text);
-    free(sheet->row);
     sheet->order = sheet->heads = NULL;
-    sheet->head_text = sheet->row = NULL;
+    sheet->head_text = NULL;
 }
 
 bool sheet_columns(struct sheet *sheet, const char *const *paths, size_t count)
@@ -275,16 +243,17 @@ bool sheet_begin(struct sheet *sheet)
     return later || !sheet->format->begin || sheet->format->begin(sheet);
 }
 
-void sheet_row(struct sheet *sheet, LONGLONG time, const double *values)
+bool sheet_row(struct sheet *sheet, LONGLONG time, const double *values)
 {
     const struct sheet_format *format = sheet->format;
     if (sheet->top && (!format->capture || !sheet->samples)) {
         choose_top(sheet, values);
-        if (format->capture)
-            format->begin(sheet);
+        if (format->capture && !format->begin(sheet))
+            return false;
     }
-    format->row(sheet, time, values);
+    bool good = format->row(sheet, time, values);
     sheet->samples++;
+    return good;
 }
 
 bool sheet_flush(const struct sheet *sheet)

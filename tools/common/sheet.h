@@ -16,13 +16,16 @@
 #define SHEET_OTHERS "json, jsonl or table"
 #define SHEET_HELP "json, one document; jsonl, one document per line; table, for reading"
 
+/* how relog --summary writes a format; SHEET_PDH: not at all, only PDH writes it */
+enum sheet_kind { SHEET_PDH, SHEET_COLUMNS, SHEET_ARRAY, SHEET_LINES, SHEET_TABLE, SHEET_KINDS };
 struct sheet;
 struct sheet_format {
     const char *name; /* value of -f, and extension of a file; case is ignored */
     DWORD capture;    /* PDH_LOG_TYPE_* of a capture, whose header fixes the columns; or 0 */
     char separator;   /* between columns, in a format of captures */
+    enum sheet_kind kind;
     bool (*begin)(struct sheet *sheet); /* prints the header; false: no memory; may be NULL */
-    void (*row)(const struct sheet *sheet, LONGLONG time, const double *values);
+    bool (*row)(const struct sheet *sheet, LONGLONG time, const double *values);
     const char *end; /* text after the rows */
 };
 extern const struct sheet_format sheet_formats[]; /* the first is CSV, the default */
@@ -35,12 +38,12 @@ struct sheet {
     size_t count;                      /* number of paths, to be set */
     /* texts that are shown in place of missing values, one for each column; NULL: there are none */
     char *const *texts;
-    size_t top;            /* show only this many columns, those with the largest values; 0: all */
-    size_t *order;         /* private: the columns that are shown */
-    size_t shown;          /* private */
-    size_t samples;        /* how many samples were printed */
-    size_t *heads;         /* private: for each column, the offset in head_text of its JSON text */
-    char *head_text, *row; /* private */
+    size_t top;      /* show only this many columns, those with the largest values; 0: all */
+    size_t *order;   /* private: the columns that are shown */
+    size_t shown;    /* private */
+    size_t samples;  /* how many samples were printed */
+    size_t *heads;   /* private: for each column, the offset in head_text of its JSON text */
+    char *head_text; /* private */
 };
 
 /* Returns the format with this name; NULL: there is none. */
@@ -55,8 +58,8 @@ bool sheet_begin(struct sheet *sheet);
 /* Sets other columns for the samples that follow, in a format that is not a capture's; false: no
  * memory. The paths belong to the caller until the next call. */
 bool sheet_columns(struct sheet *sheet, const char *const *paths, size_t count);
-/* Prints one sample at a local time; NAN: no value. */
-void sheet_row(struct sheet *sheet, LONGLONG time, const double *values);
+/* Prints one sample at a local time; NAN: no value. False: no memory. */
+bool sheet_row(struct sheet *sheet, LONGLONG time, const double *values);
 /* Prints the text that ends the rows, and frees the memory. */
 void sheet_end(struct sheet *sheet);
 /* Flushes the output; false: it cannot be written, and errno is the reason. */

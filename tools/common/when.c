@@ -84,12 +84,13 @@ bool when_parse(const char *text, LONGLONG *ret)
     return true;
 }
 
-/* Returns the present local time. */
-static LONGLONG when_now(void)
+LONGLONG when_now(void)
 {
-    time_t now = time(NULL);
-    struct tm parts = {0};
-    return ((LONGLONG)timegm(localtime_r(&now, &parts)) + since_1601) * second_100ns;
+    struct timespec now;
+    struct tm parts;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &parts);
+    return ((LONGLONG)now.tv_sec + parts.tm_gmtoff + since_1601) * second_100ns + now.tv_nsec / 100;
 }
 
 static bool parse_ago(const char *text, double *ret)

@@ -14,6 +14,7 @@ bool when_at(const char *text, LONGLONG *ret);
 /* Takes the value of an option such as -b; the time of day may be the next word, as on Windows.
  * Returns 0, or an exit code after a message. */
 int when_take(struct options *options, LONGLONG *ret);
+LONGLONG when_now(void);
 /* Prints a time as relog shows it: "1/13/2018 5:13:23". */
 void when_print(LONGLONG time, char text[SHEET_TIME_SIZE]);
 

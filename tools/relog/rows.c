@@ -20,7 +20,7 @@ struct sheet_rows {
     struct relog_report *report;
     struct sheet sheet;      /* in CSV and TSV only its count is used */
     opl_rows *file;          /* CSV and TSV; NULL: another format */
-    PDH_STATUS failed;       /* why a row was not written to that file */
+    PDH_STATUS failed;       /* why a row was not written */
     PDH_RAW_COUNTER *before; /* values of the last kept sample, for --every */
     struct mean {
         /* the sum of each value times its interval, and the sum of the intervals */
@@ -142,11 +142,11 @@ static void print(struct sheet_rows *rows, LONGLONG time, const double *values, 
     report->last = time;
     report->samples++;
     rows->sheet.texts = texts;
-    if (!rows->file)
-        sheet_row(&rows->sheet, time, values);
-    else if (!rows->failed)
+    if (!rows->failed && rows->file)
         rows->failed =
             (PDH_STATUS)opl_rows_add(rows->file, time, values, (const char *const *)texts);
+    else if (!rows->failed && !sheet_row(&rows->sheet, time, values))
+        rows->failed = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (rows->opts->flows)
         flush(rows);
     if (report_due(rows->opts, rows->source))
@@ -215,7 +215,7 @@ static int copy_rows(struct sheet_rows *rows)
     PDH_STATUS status = 0;
     int code = EXIT_GOOD;
     unsigned long every = rows->opts->every > 1 ? rows->opts->every : 1;
-    while (rows->file ? !rows->failed : !ferror(rows->sheet.out)) {
+    while (!rows->failed && (rows->file || !ferror(rows->sheet.out))) {
         bool more = next(rows, &status);
         if (status)
             code = pdh_complain("relog", "reading a sample", status);
@@ -285,6 +285,8 @@ static int write_sheet(struct sheet_rows *rows)
         return output_file_code();
     int code = print_rows(rows);
     sheet_end(&rows->sheet);
+    if (rows->failed)
+        code = pdh_complain("relog", rows->opts->output, rows->failed);
     bool good = output_file_close("relog", rows->opts->output, rows->sheet.out);
     return good ? code : EXIT_FAILED;
 }

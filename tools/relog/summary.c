@@ -4,9 +4,9 @@
 
 #include "../common/json.h"
 #include "../view/text.h"
+#include "log/log.h"
 
 #include <math.h>
-#include <openperflib/unstable.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -270,6 +270,8 @@ struct printer {
     size_t sides;
     bool utf8;
     struct json json;
+    struct csv csv;
+    bool failed; /* no memory */
 };
 
 /* Writes a number in eleven columns, right-aligned. */
@@ -357,43 +359,40 @@ static void table_line(struct printer *printer, const struct summary_line *line)
     fprintf(out, "  %s\n", text_shown(out, path_of(line)));
 }
 
-static void columns_begin(struct printer *printer)
+static double finite_of(double number)
 {
-    fputs("\"Counter\"", printer->out);
-    for (size_t side = 0; side < printer->sides; side++)
-        for (size_t i = 0; i < STATISTICS; i++)
-            fprintf(printer->out, "%c\"%s%s\"", printer->format->separator, names[i].column,
-                    printer->sides == 1 ? ""
-                    : side              ? " B"
-                                        : " A");
-    if (printer->sides == 2)
-        fprintf(printer->out, "%c\"Difference\"%c\"Relative difference\"",
-                printer->format->separator, printer->format->separator);
-    fputs("\r\n", printer->out);
+    return isfinite(number) ? number : NAN;
 }
 
-static void columns_number(const struct printer *printer, double number)
+static void columns_begin(struct printer *printer)
 {
-    char text[OPL_CAPTURE_NUMBER_SIZE];
-    int size = isfinite(number) ? (int)opl_capture_number(number, text) : 0;
-    fprintf(printer->out, "%c\"%.*s\"", printer->format->separator, size, text);
+    static const char *const suffixes[] = {"", " A", " B"};
+    csv_name(&printer->csv, "Counter");
+    for (size_t side = 0; side < printer->sides; side++)
+        for (size_t i = 0; i < STATISTICS; i++) {
+            char name[32];
+            const char *suffix = suffixes[printer->sides == 1 ? 0 : side + 1];
+            snprintf(name, sizeof name, "%s%s", names[i].column, suffix);
+            csv_name(&printer->csv, name);
+        }
+    if (printer->sides == 2) {
+        csv_name(&printer->csv, "Difference");
+        csv_name(&printer->csv, "Relative difference");
+    }
+    printer->failed |= !csv_print(&printer->csv, printer->out);
 }
 
 static void columns_line(struct printer *printer, const struct summary_line *line)
 {
-    const char *path = text_shown(printer->out, path_of(line));
-    fputc('"', printer->out);
-    for (; *path; path++)
-        fprintf(printer->out, *path == '"' ? "\"\"" : "%c", *path);
-    fputc('"', printer->out);
+    csv_text(&printer->csv, text_shown(printer->out, path_of(line)));
     for (size_t side = 0; side < printer->sides; side++)
         for (size_t i = 0; i < STATISTICS; i++)
-            columns_number(printer, value_of(line, side, i));
+            csv_number(&printer->csv, finite_of(value_of(line, side, i)));
     if (printer->sides == 2) {
-        columns_number(printer, line->difference);
-        columns_number(printer, line->relative);
+        csv_number(&printer->csv, finite_of(line->difference));
+        csv_number(&printer->csv, finite_of(line->relative));
     }
-    fputs("\r\n", printer->out);
+    printer->failed |= !csv_print(&printer->csv, printer->out);
 }
 
 static void json_side(struct json *json, const struct statistics *side)
@@ -452,54 +451,53 @@ static void json_end(struct printer *printer)
 static void print_lines(struct printer *printer, const struct summary_line *lines, size_t count)
 {
     static const struct {
-        const char *name;
         void (*begin)(struct printer *printer);
         void (*line)(struct printer *printer, const struct summary_line *line);
         void (*end)(struct printer *printer);
-    } formats[] = {
-        {"CSV",   columns_begin, columns_line,   NULL    },
-        {"TSV",   columns_begin, columns_line,   NULL    },
-        {"json",  json_begin,    json_line,      json_end},
-        {"jsonl", NULL,          json_line_only, NULL    },
-        {NULL,    table_begin,   table_line,     NULL    }, /* all others */
+    } formats[SHEET_KINDS] = {
+        [SHEET_COLUMNS] = {columns_begin, columns_line,   NULL    },
+        [SHEET_ARRAY] = {json_begin,    json_line,      json_end},
+        [SHEET_LINES] = {NULL,          json_line_only, NULL    },
+        [SHEET_TABLE] = {table_begin,   table_line,     NULL    },
     };
-    size_t f = 0;
-    while (formats[f].name && strcmp(formats[f].name, printer->format->name) != 0)
-        f++;
+    enum sheet_kind kind = printer->format->kind;
     printer->json.out = printer->out;
-    if (formats[f].begin)
-        formats[f].begin(printer);
+    if (formats[kind].begin)
+        formats[kind].begin(printer);
     for (size_t i = 0; i < count; i++)
-        formats[f].line(printer, &lines[i]);
-    if (formats[f].end)
-        formats[f].end(printer);
+        formats[kind].line(printer, &lines[i]);
+    if (formats[kind].end)
+        formats[kind].end(printer);
 }
 
 /* ---- entry point ---- */
 
 static int print_summary(const struct relog *opts, const struct summary *captures, FILE *out)
 {
-    struct printer printer = {.out = out,
-                              .format = opts->format,
-                              .captures = captures,
-                              .sides = opts->inputs.count,
-                              .utf8 = text_begin()};
+    struct printer printer = {
+        .out = out,
+        .format = opts->format,
+        .captures = captures,
+        .sides = opts->inputs.count,
+        .utf8 = text_begin(),
+        .csv = {opts->format->separator, false, "", "\"\"", "\r\n"}
+    };
     size_t counts[2] = {captures[0].source.paths.count, captures[1].source.paths.count};
     size_t all = counts[0] + counts[1], count = 0;
     struct summary_line *lines = calloc(all, sizeof *lines);
-    if (!lines)
-        return pdh_complain("relog", captures->file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
-    for (size_t i = 0; i < all; i++) {
+    for (size_t i = 0; lines && i < all; i++) {
         bool other = i >= counts[0];
         const struct statistics *row = &captures[other].rows[other ? i - counts[0] : i];
         if (row->path)
             lines[count++].sides[other] = row;
     }
-    if (printer.sides == 2)
+    if (lines && printer.sides == 2)
         count = join_lines(lines, count);
     print_lines(&printer, lines, count);
     free(lines);
-    return EXIT_GOOD;
+    return lines && !printer.failed
+               ? EXIT_GOOD
+               : pdh_complain("relog", captures->file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
 static int write_summary(const struct relog *opts, const struct summary *captures)

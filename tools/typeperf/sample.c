@@ -4,12 +4,12 @@
 #include "typeperf.h"
 
 #include "../common/list.h"
+#include "../common/when.h"
 
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Defaults, in seconds: the time before the first sample, and the interval. */
@@ -52,16 +52,6 @@ static int begin(struct sampling *sampling)
 }
 
 /* ---- printed ---- */
-
-static LONGLONG local_now(void)
-{
-    const LONGLONG since_1601 = 11644473600;
-    struct timespec now;
-    struct tm parts;
-    clock_gettime(CLOCK_REALTIME, &now);
-    localtime_r(&now.tv_sec, &parts);
-    return ((LONGLONG)now.tv_sec + parts.tm_gmtoff + since_1601) * 10000000 + now.tv_nsec / 100;
-}
 
 static double cooked(PDH_HCOUNTER counter)
 {
@@ -182,8 +172,7 @@ static bool print_live(const struct sampling *sampling, struct sheet *sheet, LON
     if (!take_cells(sampling->counters, !sampling->opts->top, cells) ||
         !sheet_columns(sheet, (const char *const *)cells->paths.texts, cells->paths.count))
         return false;
-    sheet_row(sheet, time, cells->values);
-    return true;
+    return sheet_row(sheet, time, cells->values);
 }
 
 static int print_samples(struct sampling *sampling, struct sheet *sheet, double *values,
@@ -191,16 +180,15 @@ static int print_samples(struct sampling *sampling, struct sheet *sheet, double 
 {
     struct counters *counters = sampling->counters;
     while (next(sampling)) {
-        LONGLONG time = local_now();
+        LONGLONG time = when_now();
         PDH_STATUS status = PdhCollectQueryDataWithTime(counters->query, &time);
         if (!tolerable(status))
             return pdh_complain("typeperf", "reading a sample", status);
         counters_note_seen(counters, false);
         for (size_t i = 0; !counters->wild_count && i < counters->paths.count; i++)
             values[i] = status ? NAN : cooked(counters->handles[i]);
-        if (!counters->wild_count)
-            sheet_row(sheet, time, values);
-        else if (!print_live(sampling, sheet, time, cells))
+        if (counters->wild_count ? !print_live(sampling, sheet, time, cells)
+                                 : !sheet_row(sheet, time, values))
             return pdh_complain("typeperf", "reading a sample", PDH_MEMORY_ALLOCATION_FAILURE);
         if (!sheet_flush(sheet))
             break; /* an error is reported when the file is closed */

@@ -8,7 +8,6 @@
  * rounded half to even. For smaller and larger numbers the C library is called.
  */
 #include "log/log.h"
-#include <openperflib/unstable.h>
 
 #include <locale.h>
 #include <math.h>
@@ -291,11 +290,6 @@ size_t number_shortest17(double number, char *out)
         return sign + put_whole((uint64_t)number, out);
     bool usual = number > 1e-37 && number < 1e38;
     return sign + put_decimal(usual ? decimal_of(number) : decimal_slow(number), out);
-}
-
-size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE])
-{
-    return number_shortest17(number, text);
 }
 
 /* ---- six decimals ---- */
