@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     demand(text != NULL);
     memcpy(text, data, size);
     text[size] = '\0';
-    demand(path_match(text, text) && path_match("*", text));
+    demand(text_match(text, text) && text_match("*", text));
     instance(text);
     PDH_STATUS status = path_parse(text, &path);
     if (!status)

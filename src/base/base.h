@@ -86,6 +86,9 @@ uint32_t unicode_upper(uint32_t code_point);
  * result orders texts as strcmp does. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
+/* Compares without regard to case; in `pattern`, "*" stands for any text and "?" for any
+ * character: the patterns of counter paths. */
+bool text_match(const char *pattern, const char *text);
 /* Returns a hash. Texts that text_compare_fold_n treats as equal have the same hash. */
 uint64_t text_hash_fold(const char *text, size_t count);
 

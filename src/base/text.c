@@ -356,6 +356,47 @@ int text_compare_fold(const char *left, const char *right)
     return text_compare_fold_n(left, strlen(left), right, strlen(right));
 }
 
+/* ---- patterns ---- */
+
+/* Returns the length of the first character in bytes; an invalid byte counts as one character. */
+static size_t character(const char *text)
+{
+    size_t count = 1;
+    if ((unsigned char)*text >= 0xc0)
+        while (count < 4 && ((unsigned char)text[count] & 0xc0) == 0x80)
+            count++;
+    return count;
+}
+
+static bool same_character(const char *left, const char *right)
+{
+    unsigned char l = (unsigned char)*left, r = (unsigned char)*right;
+    if (l < 0x80 && r < 0x80)
+        return l == r || unicode_upper(l) == unicode_upper(r);
+    return !text_compare_fold_n(left, character(left), right, character(right));
+}
+
+/* On a mismatch only the last star is tried again with a longer text; earlier stars need not be. */
+bool text_match(const char *pattern, const char *text)
+{
+    const char *star = NULL, *taken = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            taken = text;
+        } else if (*pattern == '?' || (*pattern && same_character(pattern, text))) {
+            pattern += character(pattern);
+            text += character(text);
+        } else if (star) {
+            pattern = star;
+            text = taken += character(taken);
+        } else {
+            return false;
+        }
+    }
+    return !pattern[strspn(pattern, "*")];
+}
+
 /* ---- words and numbers ---- */
 
 const char *text_word(const char **cursor, size_t *count)

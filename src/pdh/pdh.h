@@ -117,9 +117,6 @@ bool path_is_pattern(const char *text); /* true if the text has wildcards; false
 /* True if the path can match several objects, counters or instances. */
 bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);
-/* Compares without regard to case; in `pattern`, "*" stands for any text and "?" for any
- * character. */
-bool path_match(const char *pattern, const char *text);
 /* True if the path matches the instance with this full name, "parent/name" or "name". `number`: 0
  * for the first instance with that name in the block, 1 for the second. */
 bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_t number);

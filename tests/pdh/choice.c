@@ -79,7 +79,7 @@ static bool own_has_title(const struct object_info *info, uint32_t index, enum t
                           const char *pattern)
 {
     return stage == STAGE_OTHERS && info == &lone && index == lone.index &&
-           path_match(pattern, "Seul");
+           text_match(pattern, "Seul");
 }
 
 static PDH_STATUS own_objects(struct data_source *source, const char *machine, enum info_age age,

@@ -188,7 +188,7 @@ static void patterns_match(void **state)
         {"[a]",       "a",                 false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(path_match(rows[i].pattern, rows[i].text), rows[i].match);
+        assert_int_equal(text_match(rows[i].pattern, rows[i].text), rows[i].match);
 }
 
 static void long_patterns_end(void **state)
@@ -196,7 +196,7 @@ static void long_patterns_end(void **state)
     char text[2001];
     memset(text, 'a', sizeof text - 1);
     text[2000] = '\0';
-    assert_false(path_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", text));
+    assert_false(text_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", text));
 }
 
 static void brackets_mean_instances(void **state)

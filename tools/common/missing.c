@@ -4,12 +4,12 @@
 #include "pdh-message.h"
 #include "../view/text.h"
 #include "../view/view.h"
+#include "base/base.h"
 
 #include <openperflib/capture.h>
 #include <openperflib/load.h>
 #include <winerror.h>
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void add_similar(const char *names, const char *word, char *similar, size
 static bool has_match(const char *names, const char *pattern)
 {
     for (; names && *names; names += strlen(names) + 1)
-        if (fnmatch(pattern, names, FNM_CASEFOLD | FNM_NOESCAPE) == 0)
+        if (text_match(pattern, names))
             return true;
     return false;
 }

@@ -16,7 +16,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -770,8 +769,8 @@ static bool may_be_command_line(const char *path)
         return false;
     FREE_AUTO char *before = strndup(path, (size_t)((end && end < counter ? end : counter) - path));
     const char *object = before ? strrchr(before, '\\') : NULL;
-    return object && !fnmatch(object + 1, "Process Details", FNM_CASEFOLD) &&
-           !fnmatch(counter + 1, "Command Line", FNM_CASEFOLD);
+    return object && text_match(object + 1, "Process Details") &&
+           text_match(counter + 1, "Command Line");
 }
 
 static void show_collector(const struct set *set, const struct collector *collector, bool own)

@@ -140,6 +140,8 @@ static void write_text(const struct line *process, size_t key, char ret[static G
     snprintf(ret, GROUP_NAME_SIZE, "%.*s", (int)line.name_length, line.name);
 }
 
+/* The patterns are a shell's, as docs/metrics.md says, not those of counter paths: the case of
+ * programs' and units' names matters, and [...] has a meaning. */
 static bool matches(const char *patterns, const char *text)
 {
     char pattern[GROUP_NAME_SIZE];

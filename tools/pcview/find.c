@@ -3,8 +3,8 @@
 #include "pcview.h"
 #include "../common/last-event.h"
 #include "../common/missing.h"
+#include "base/base.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,8 +108,7 @@ bool find_instance(struct requested_object *requested, const struct view_object 
         return requested->matched = true;
     view_instance_label(object, instance, label, sizeof label);
     const char *name = view_text(object, instance->name);
-    bool good = fnmatch(requested->instances, label, FNM_CASEFOLD) == 0 ||
-                fnmatch(requested->instances, name, FNM_CASEFOLD) == 0;
+    bool good = text_match(requested->instances, label) || text_match(requested->instances, name);
     requested->matched |= good;
     return good;
 }

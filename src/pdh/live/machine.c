@@ -418,7 +418,7 @@ size_t machine_numbers(struct machine *machine, enum title_stage stage, const ch
 static bool title_fits(const struct name_list *titles, uint32_t index, const char *pattern)
 {
     const char *text = title_of(titles, index);
-    return text && path_match(pattern, text);
+    return text && text_match(pattern, text);
 }
 
 static bool other_title_fits(struct machine *machine, uint32_t index, const char *pattern)

@@ -287,7 +287,7 @@ static PDH_STATUS find_text_counters(struct text_values *search, const struct ob
             const struct counter_info *one = &info->counters[k];
             if (views[i].definition.CounterNameTitleIndex != one->index ||
                 !type_is_text(views[i].definition.CounterType) ||
-                (one != named && !path_match(search->path->counter, one->name)))
+                (one != named && !text_match(search->path->counter, one->name)))
                 continue;
             status = 0;
             find_texts(search, &views[i], one->name);

@@ -19,12 +19,12 @@ struct expand_search {
 
 static bool name_fits(const char *wanted, const char *name)
 {
-    return path_match(wanted, name) || capture_is_named(wanted, name);
+    return text_match(wanted, name) || capture_is_named(wanted, name);
 }
 
 static bool machine_fits(const struct pdh_path *path, const struct log_column *column)
 {
-    return !path->machine || (column->machine && path_match(path_machine_name(path->machine),
+    return !path->machine || (column->machine && text_match(path_machine_name(path->machine),
                                                             path_machine_name(column->machine)));
 }
 
@@ -85,7 +85,7 @@ static void add_instances(struct expand_search *search, const struct log_column 
     for (uint32_t i = 0; i < info->instance_count; i++) {
         const struct instance_info *instance = &info->instances[i];
         /* the object's other columns may have instances that this one lacks */
-        if (column->instance && !instance->parent && !path_match(column->instance, instance->name))
+        if (column->instance && !instance->parent && !text_match(column->instance, instance->name))
             continue;
         if (!path_match_instance(search->path, instance->parent, instance->name, instance->number))
             continue;

@@ -31,7 +31,7 @@ static bool name_fits(struct data_source *source, const struct object_info *info
 {
     if (!name[0])
         return false;
-    return stage == STAGE_USER ? path_match(pattern, name)
+    return stage == STAGE_USER ? text_match(pattern, name)
                                : source->ops->has_title(info, index, stage, pattern);
 }
 

@@ -277,47 +277,6 @@ bool path_has_wildcard(const struct pdh_path *path)
            path_is_pattern(path->object);
 }
 
-/* ---- patterns ---- */
-
-/* Returns the length of the first character in bytes; an invalid byte counts as one character. */
-static size_t character(const char *text)
-{
-    size_t count = 1;
-    if ((unsigned char)*text >= 0xc0)
-        while (count < 4 && ((unsigned char)text[count] & 0xc0) == 0x80)
-            count++;
-    return count;
-}
-
-static bool same_character(const char *left, const char *right)
-{
-    unsigned char l = (unsigned char)*left, r = (unsigned char)*right;
-    if (l < 0x80 && r < 0x80)
-        return l == r || unicode_upper(l) == unicode_upper(r);
-    return !text_compare_fold_n(left, character(left), right, character(right));
-}
-
-/* On a mismatch only the last star is tried again with a longer text; earlier stars need not be. */
-bool path_match(const char *pattern, const char *text)
-{
-    const char *star = NULL, *taken = NULL;
-    while (*text) {
-        if (*pattern == '*') {
-            star = ++pattern;
-            taken = text;
-        } else if (*pattern == '?' || (*pattern && same_character(pattern, text))) {
-            pattern += character(pattern);
-            text += character(text);
-        } else if (star) {
-            pattern = star;
-            text = taken += character(taken);
-        } else {
-            return false;
-        }
-    }
-    return !pattern[strspn(pattern, "*")];
-}
-
 /* ---- instances ---- */
 
 /* True if the number of the instance fits. A path without a number means all instances if the name
@@ -335,11 +294,11 @@ bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_
 {
     if (!path->stem)
         return false;
-    if (number_fits(path, number) && path_match(path->stem, full_name))
+    if (number_fits(path, number) && text_match(path->stem, full_name))
         return true;
     /* "a#1" may be the second instance named "a", or the first instance named "a#1" */
     return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
-           path_match(path->whole, full_name);
+           text_match(path->whole, full_name);
 }
 
 bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
