@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The counters of a query: adding by path, removing, describing, scaling. */
-#include "pdh/live/machine.h"
 #include "pdh/query.h"
 
 #include <openperflib/unstable.h>
@@ -22,7 +21,8 @@ static void let_go(struct counter *counter)
     path_done(&counter->path);
     free(counter->object_name);
     free(counter->counter_name);
-    free(counter->columns);
+    if (counter->query->source->ops->counter_done)
+        counter->query->source->ops->counter_done(counter);
     free(counter);
 }
 
@@ -159,7 +159,7 @@ static PDH_STATUS enter(struct pdh_query *query, struct counter *counter, PDH_HC
 static PDH_STATUS make(struct pdh_query *query, const char *path, bool english, DWORD_PTR user,
                        struct counter **ret)
 {
-    struct counter *counter = calloc(1, sizeof *counter);
+    struct counter *counter = calloc(1, query->source->ops->counter_size);
     if (!counter)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     counter->query = query;
@@ -303,9 +303,10 @@ static void explain(PDH_HCOUNTER handle, struct buffer *ret)
         return;
     uint32_t help = counter->help;
     char *machine = counter->path.machine ? strdup(counter->path.machine) : NULL;
+    const struct source_ops *ops = counter->query->source->ops;
     counter_unlock(counter);
-    if (help) /* captures have no explanations */
-        live_explain(machine, help, ret);
+    if (help && ops->explain)
+        ops->explain(machine, help, ret);
     free(machine);
 }
 

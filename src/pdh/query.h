@@ -64,7 +64,7 @@ struct instance_key {
     uint32_t number;
 };
 
-struct machine_group; /* defined in live/collect.c */
+/* A source adds members of its own behind these (source_ops.counter_size). */
 struct counter {
     struct pdh_query *query;
     uintptr_t handle;
@@ -76,19 +76,9 @@ struct counter {
     bool wild;
     struct instance_key keys[2];
     unsigned key_count;
-
-    /* the next members are used in a query on live data */
-    struct machine_group *group;
-    bool known; /* the machine was reached: `object`, `title` and `position` are valid */
-    bool lost;  /* the newest answer lacks the object or the counter, although `known` is set */
-    uint32_t object, title, position;
-    uint32_t help;
-
-    /* the next members are used in a query on a capture */
-    uint32_t *columns;
-    uint32_t column_count;
-    bool absent; /* the newest sample is of a file that lacks the counter */
-
+    uint32_t object, title, help; /* title numbers; 0: unknown */
+    uint32_t position; /* where the value was in the newest answer, or the newest array */
+    bool absent;       /* the newest sample is of a file that lacks the counter */
     DWORD type;
     LONGLONG time_base;
     LONG default_scale;

@@ -121,6 +121,8 @@ struct source_ops {
      * is NULL if the source has no order. */
     PDH_STATUS(*expand)
     (struct data_source *source, const struct pdh_path *path, bool open, struct buffer *ret);
+    size_t counter_size;                           /* of a counter with the source's own members */
+    void (*counter_done)(struct counter *counter); /* frees these; may be NULL */
     /* Finds where the values of a counter's path are. PDH_CSTATUS_NO_MACHINE, NO_OBJECT,
      * NO_COUNTER. */
     PDH_STATUS (*resolve)(struct counter *counter);
@@ -132,9 +134,17 @@ struct source_ops {
     /* Restricts a capture to a range of time. PDH_DATA_SOURCE_IS_REAL_TIME: the source is not a
      * capture. */
     PDH_STATUS (*limit)(struct data_source *source, const PDH_TIME_INFO *range);
-    /* Returns the time zone of the samples as zone_local does; NULL: unknown. */
+    /* Appends the explanation with this number; nothing if there is none. This member is NULL for
+     * captures, which have no explanations. */
+    void (*explain)(const char *machine, uint32_t help, struct buffer *ret);
+    /* Returns the time zone of the samples as zone_local does; NULL: unknown. *ret_rule is as
+     * log_header.zone_rule. */
     const char *(*zone)(struct data_source *source, char storage[static ZONE_TEXT_SIZE],
-                        LONG *ret_bias);
+                        LONG *ret_bias, const void **ret_rule);
+    /* Returns false, with a message, if the samples cannot be written to `file`. `merge`: samples
+     * of several files that belong together are joined. */
+    bool (*prepare)(struct data_source *source, const char *file, enum log_kind kind, bool merge,
+                    struct buffer *problem);
     void (*close)(struct data_source *source);
 };
 
@@ -155,6 +165,8 @@ static inline void source_auto_close(struct data_source **source)
 /* Open the two kinds of source. PDH_DATA_SOURCE_IS_REAL_TIME: `from` is live data. */
 PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
 PDH_STATUS live_source_open(struct data_source **ret);
+/* True if a name has this title number on this machine, in any language. */
+bool live_is_numbered(const char *name, uint32_t number);
 
 /* True if the status means an unknown name, which may be a name that another agent uses. */
 static inline bool is_unknown_name(PDH_STATUS status)

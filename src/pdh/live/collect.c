@@ -36,6 +36,18 @@ struct live_source {
                            * wanted_counter; empty: all counters are wanted */
 };
 
+/* A counter of a live source. */
+struct live_member {
+    struct counter base;
+    struct machine_group *group;
+    bool known; /* the machine was reached: base.object, title and position are valid */
+    bool lost;  /* the newest answer lacks the object or the counter, although `known` is set */
+};
+static struct live_member *in_live(const struct counter *counter)
+{
+    return (struct live_member *)counter;
+}
+
 /* ---- time ---- */
 
 /* Converts UTC to this machine's local time, both as FILETIME. */
@@ -87,7 +99,7 @@ static void renew_question(struct pdh_query *query, struct machine_group *group)
     uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
     for (uint32_t i = 0; i < query->counter_count && count < LIMIT_QUERY_OBJECTS; i++) {
         const struct counter *counter = query->counters[i];
-        bool there = counter->group != group || !counter->known;
+        bool there = in_live(counter)->group != group || !in_live(counter)->known;
         for (uint32_t k = 0; k < count && !there; k++)
             there = numbers[k] == counter->object;
         if (!there)
@@ -117,7 +129,7 @@ static void renew_wanted(struct pdh_query *query)
     for (size_t i = 0; i < COUNT(snapshot_identifiers); i++)
         want(list, 0, snapshot_identifiers[i]);
     for (uint32_t i = 0; i < query->counter_count; i++)
-        if (query->counters[i]->known)
+        if (in_live(query->counters[i])->known)
             want(list, query->counters[i]->object, query->counters[i]->title);
     if (list->failed)
         buffer_clear(list);
@@ -166,10 +178,10 @@ static PDH_STATUS take_info(struct counter *counter, const struct object_info *i
     counter->help = found->help;
     counter->default_scale = found->scale;
     counter->time_base = object_info_time_base(info, found->type);
-    counter->known = take_name(info->name, counter->path.object, &counter->object_name) &&
-                     take_name(found->name, counter->path.counter, &counter->counter_name);
+    in_live(counter)->known = take_name(info->name, counter->path.object, &counter->object_name) &&
+                              take_name(found->name, counter->path.counter, &counter->counter_name);
     lock_release(&counter->query->lock);
-    return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return in_live(counter)->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
 /* Connects to the group's machine, once: adding further counters of a machine that cannot be
@@ -190,10 +202,10 @@ static PDH_STATUS find_group_machine(struct machine_group *group)
 static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
-    struct machine_group *group = counter->group;
+    struct machine_group *group = in_live(counter)->group;
     int64_t just_now = clock_ticks() - CLOCK_TICKS_PER_SECOND / 1000;
     PDH_STATUS status = find_group_machine(group);
-    for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
+    for (size_t i = 0; !status && !in_live(counter)->known && i < COUNT(ages); i++) {
         OBJECT_INFO_AUTO *info = NULL;
         status = live_object(counter->query->source, group->name, counter->path.object,
                              counter->english, ages[i], &info);
@@ -206,7 +218,7 @@ static PDH_STATUS resolve_names(struct counter *counter)
         else if (info->taken_ticks >= just_now)
             break; /* reading again would give no newer data */
     }
-    return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    return status || in_live(counter)->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
 }
 
 static PDH_STATUS resolve_in_group(struct counter *counter)
@@ -225,8 +237,9 @@ static PDH_STATUS live_resolve(struct counter *counter)
 {
     path_alias_brackets(&counter->path);
     counter_take_keys(counter);
-    counter->group = group_of(counter->query, counter->path.machine);
-    return counter->group ? resolve_in_group(counter) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    in_live(counter)->group = group_of(counter->query, counter->path.machine);
+    return in_live(counter)->group ? resolve_in_group(counter)
+                                   : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
 /* ---- requests ---- */
@@ -241,15 +254,16 @@ static void resolve_missing(struct pdh_query *query, struct machine_group *group
         return;
     for (uint32_t i = 0; i < query->counter_count; i++) {
         struct counter *counter = query->counters[i];
-        if (counter->group != group || (counter->known && !counter->lost))
+        struct live_member *member = in_live(counter);
+        bool known = member->known;
+        if (member->group != group || (known && !member->lost))
             continue;
-        bool known = counter->known;
         any = true;
-        counter->known = false;
+        member->known = false;
         if (resolve_in_group(counter) == 0)
             group->question_old = true;
         else
-            counter->known = known;
+            member->known = known;
     }
     if (any)
         group->retry_ticks = clock_ticks() + CLOCK_TICKS_PER_SECOND;
@@ -375,16 +389,17 @@ static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *s
  * Texts are kept with the instances, so they are not shared. */
 static bool is_like(const struct counter *counter, const struct counter *before)
 {
-    return before && before->wild && !before->lost && before->group == counter->group &&
-           before->object == counter->object && !type_is_text(before->type) &&
-           !type_is_text(counter->type) && !strcmp(before->path.whole, counter->path.whole);
+    return before && before->wild && !in_live(before)->lost &&
+           in_live(before)->group == in_live(counter)->group && before->object == counter->object &&
+           !type_is_text(before->type) && !type_is_text(counter->type) &&
+           !strcmp(before->path.whole, counter->path.whole);
 }
 
 /* Takes the counter's value from the answer. Returns false if the counter has no data now.
  * `before`: the counter that was sampled before this one; NULL: none. */
 static bool sample_counter(struct counter *counter, const struct counter *before, int64_t time)
 {
-    struct machine_group *group = counter->group;
+    struct machine_group *group = in_live(counter)->group;
     struct sample sample = sample_at(time, 0);
     if (group->status)
         return sample_none(counter,
@@ -393,12 +408,12 @@ static bool sample_counter(struct counter *counter, const struct counter *before
                                : PDH_CSTATUS_INVALID_DATA,
                            &sample);
     const struct snapshot_object *object =
-        counter->known ? snapshot_object(&group->snapshot, counter->object) : NULL;
-    counter->lost = !object;
+        in_live(counter)->known ? snapshot_object(&group->snapshot, counter->object) : NULL;
+    in_live(counter)->lost = !object;
     if (!object)
         return sample_none(counter, PDH_CSTATUS_NO_OBJECT, &sample);
     const opl_counter_view *definition = definition_of(counter, &group->snapshot, object);
-    counter->lost = !definition;
+    in_live(counter)->lost = !definition;
     if (!definition)
         return sample_none(counter, PDH_CSTATUS_NO_COUNTER, &sample);
     const struct sample_set *set = counter_next_set(counter);
@@ -455,7 +470,7 @@ static PDH_STATUS live_label(struct data_source *source, const char *name, struc
 
 static const char *live_machine(const struct counter *counter)
 {
-    const struct machine_group *group = counter->group;
+    const struct machine_group *group = in_live(counter)->group;
     return group->machine ? machine_label(group->machine) : group->name;
 }
 
@@ -465,9 +480,20 @@ static PDH_STATUS live_limit(struct data_source *source, const PDH_TIME_INFO *ra
 }
 
 static const char *live_zone(struct data_source *source, char storage[static ZONE_TEXT_SIZE],
-                             LONG *ret_bias)
+                             LONG *ret_bias, const void **ret_rule)
 {
+    *ret_rule = NULL;
     return zone_local(clock_filetime(), storage, ret_bias);
+}
+
+static bool live_prepare(struct data_source *source, const char *file, enum log_kind kind,
+                         bool merge, struct buffer *problem)
+{
+    if (!log_is_zst(file))
+        return true;
+    buffer_printf(problem, "a compressed capture is written as a whole, from one that is "
+                           "complete: record to a .blg, then use relog");
+    return false;
 }
 
 static void live_close(struct data_source *source)
@@ -495,11 +521,14 @@ PDH_STATUS live_source_open(struct data_source **ret)
                                            .object = live_object,
                                            .counter = live_counter,
                                            .has_title = live_has_title,
+                                           .counter_size = sizeof(struct live_member),
                                            .resolve = live_resolve,
                                            .machine = live_machine,
                                            .collect = live_collect,
                                            .limit = live_limit,
+                                           .explain = live_explain,
                                            .zone = live_zone,
+                                           .prepare = live_prepare,
                                            .close = live_close};
     struct live_source *source = calloc(1, sizeof *source);
     if (!source)

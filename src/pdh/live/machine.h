@@ -75,8 +75,7 @@ const struct counter_info *live_counter(const struct object_info *info, const ch
                                         bool english);
 bool live_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
                     const char *pattern);
-/* Appends the explanation; nothing if the counter has none. */
-PDH_STATUS live_explain(const char *machine, uint32_t help, struct buffer *ret);
+void live_explain(const char *machine, uint32_t help, struct buffer *ret);
 /* Returns the ticks per second of the clock of counters of this type. */
 LONGLONG object_info_time_base(const struct object_info *info, DWORD type);
 

@@ -430,11 +430,24 @@ PDH_STATUS lookup_index(const char *machine_name, const char *title, DWORD *ret)
     return (PDH_STATUS)PDH_STRING_NOT_FOUND;
 }
 
-PDH_STATUS live_explain(const char *machine_name, uint32_t help, struct buffer *ret)
+void live_explain(const char *machine_name, uint32_t help, struct buffer *ret)
 {
     struct machine *machine;
-    PDH_STATUS status = machine_find(machine_name, &machine);
-    if (!status)
+    if (!machine_find(machine_name, &machine))
         machine_explain(machine, help, ret);
-    return status;
+}
+
+bool live_is_numbered(const char *name, uint32_t number)
+{
+    uint32_t numbers[MOST_NUMBERS];
+    struct machine *machine;
+    if (machine_find(NULL, &machine))
+        return false;
+    for (enum title_stage stage = STAGE_USER; stage < STAGES; stage++) {
+        size_t count = stage == STAGE_NUMBER ? 0 : machine_numbers(machine, stage, name, numbers);
+        for (size_t i = 0; i < count; i++)
+            if (numbers[i] == number)
+                return true;
+    }
+    return false;
 }

@@ -260,11 +260,23 @@ static PDH_STATUS log_source_limit(struct data_source *source, const PDH_TIME_IN
 }
 
 static const char *log_source_zone(struct data_source *source, char storage[static ZONE_TEXT_SIZE],
-                                   LONG *ret_bias)
+                                   LONG *ret_bias, const void **ret_rule)
 {
     const struct log_facts *facts = log_facts(((struct log_source *)source)->log);
     *ret_bias = facts->bias;
+    *ret_rule = facts->zone_rule;
     return facts->zone[0] ? facts->zone : NULL;
+}
+
+static bool log_source_prepare(struct data_source *source, const char *file, enum log_kind kind,
+                               bool merge, struct buffer *problem)
+{
+    struct log *log = ((struct log_source *)source)->log;
+    if (kind != LOG_BINARY || log_facts(log)->kind == LOG_BINARY)
+        return !merge || log_merge(log, problem);
+    buffer_printf(problem, "a BLG has raw values, and a text capture has only cooked ones: write "
+                           "CSV or TSV");
+    return false;
 }
 
 /* Returns false, because captures have no titles in other languages. */
@@ -307,11 +319,14 @@ PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct dat
                                           .counter = log_source_counter,
                                           .has_title = log_source_has_title,
                                           .expand = log_source_expand,
+                                          .counter_size = sizeof(struct log_member),
+                                          .counter_done = log_source_counter_done,
                                           .resolve = log_source_resolve,
                                           .machine = log_source_machine,
                                           .collect = log_source_collect,
                                           .limit = log_source_limit,
                                           .zone = log_source_zone,
+                                          .prepare = log_source_prepare,
                                           .close = log_source_close};
     struct capture *capture = from.log ? hold(from.log) : NULL;
     if (from.log && !capture)

@@ -41,12 +41,20 @@ struct log_source {
     struct capture_block *blocks; /* one block for each column; allocated when first needed */
     size_t block_count;
 };
+/* A counter of a capture. */
+struct log_member {
+    struct counter base;
+    uint32_t *columns; /* their numbers */
+    uint32_t column_count;
+};
 static inline struct log_source *log_source_of(const struct counter *counter)
 {
     return (struct log_source *)counter->query->source;
 }
 /* True if the column stands for instances whose names are only in the samples. */
 bool column_is_open(const struct log_column *column);
+/* True if the column has, or may have in its samples, the path's instance. */
+bool column_has_instance(const struct log_column *column, const struct pdh_path *path);
 /* Parses the column's block of the newest sample. Returns NULL if the block is damaged. */
 struct snapshot *log_source_block(struct log_source *source, size_t column,
                                   const struct log_value *value);
@@ -80,6 +88,7 @@ const struct counter_info *log_source_counter(const struct object_info *info, co
                                               bool english);
 PDH_STATUS log_source_expand(struct data_source *source, const struct pdh_path *path, bool open,
                              struct buffer *ret);
+void log_source_counter_done(struct counter *counter);
 PDH_STATUS log_source_resolve(struct counter *counter);
 const char *log_source_machine(const struct counter *counter);
 PDH_STATUS log_source_collect(struct pdh_query *query, LONGLONG *ret_time);

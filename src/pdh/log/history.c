@@ -225,14 +225,9 @@ static bool take(void *context, const struct log_sample *sample, LONGLONG utc, b
 
 static bool matches(const struct pdh_path *path, const struct log_column *column)
 {
-    if (!column->object || !column->counter || !capture_is_named(path->object, column->object) ||
-        !capture_is_named(path->counter, column->counter))
-        return false;
-    if (column_is_open(column))
-        return path->whole;
-    if (!path->whole || !column->instance)
-        return !path->whole && !column->instance;
-    return path_match_instance(path, column->parent, column->instance, column->index);
+    return column->object && column->counter && capture_is_named(path->object, column->object) &&
+           capture_is_named(path->counter, column->counter) &&
+           (path->whole || !column_is_open(column)) && column_has_instance(column, path);
 }
 
 static PDH_STATUS find_columns(struct search *search)

@@ -3,7 +3,6 @@
  * Queries on captures: a counter's values are in a column of their own, or in the arrays or blocks
  * of a column. The samples are like live ones, and are cooked by the same formulas.
  */
-#include "pdh/live/machine.h"
 #include "pdh/log/capture.h"
 
 #include <stdlib.h>
@@ -46,6 +45,16 @@ struct snapshot *log_source_block(struct log_source *source, size_t column,
 
 /* ---- the columns of a counter ---- */
 
+static struct log_member *in_log(const struct counter *counter)
+{
+    return (struct log_member *)counter;
+}
+
+void log_source_counter_done(struct counter *counter)
+{
+    free(in_log(counter)->columns);
+}
+
 static bool is_any(const char *text)
 {
     return !text || !strcmp(text, "*");
@@ -59,19 +68,9 @@ bool column_is_open(const struct log_column *column)
 
 bool capture_is_named(const char *wanted, const char *name)
 {
-    uint32_t number, numbers[MOST_NUMBERS];
-    struct machine *machine;
-    if (text_equal_fold(wanted, name))
-        return true;
-    if (!text_decimal(wanted, strlen(wanted), &number) || machine_find(NULL, &machine))
-        return false;
-    for (enum title_stage stage = STAGE_USER; stage < STAGES; stage++) {
-        size_t count = stage == STAGE_NUMBER ? 0 : machine_numbers(machine, stage, name, numbers);
-        for (size_t i = 0; i < count; i++)
-            if (numbers[i] == number)
-                return true;
-    }
-    return false;
+    uint32_t number;
+    return text_equal_fold(wanted, name) ||
+           (text_decimal(wanted, strlen(wanted), &number) && live_is_numbered(name, number));
 }
 
 /* True if the column may have the wanted name. A column named "*" always may, because only its
@@ -81,13 +80,13 @@ static bool name_fits(const char *wanted, const char *column)
     return column && (!strcmp(column, "*") || capture_is_named(wanted, column));
 }
 
-static bool instance_fits(const struct counter *counter, const struct log_column *column)
+bool column_has_instance(const struct log_column *column, const struct pdh_path *path)
 {
     if (column_is_open(column))
         return true;
-    if (!counter->path.whole || !column->instance)
-        return !counter->path.whole && !column->instance;
-    return path_match_instance(&counter->path, column->parent, column->instance, column->index);
+    if (!path->whole || !column->instance)
+        return !path->whole && !column->instance;
+    return path_match_instance(path, column->parent, column->instance, column->index);
 }
 
 /* Returns the bucket for an object, counter and instance. A capture may have ten thousand columns,
@@ -137,11 +136,12 @@ static bool index_columns(struct log_source *source)
 
 static bool add_column(struct counter *counter, uint32_t number)
 {
-    uint32_t *columns = reallocarray(counter->columns, counter->column_count + 1u, sizeof *columns);
+    struct log_member *member = in_log(counter);
+    uint32_t *columns = reallocarray(member->columns, member->column_count + 1u, sizeof *columns);
     if (!columns)
         return false;
-    counter->columns = columns;
-    columns[counter->column_count++] = number;
+    member->columns = columns;
+    columns[member->column_count++] = number;
     return true;
 }
 
@@ -152,8 +152,8 @@ static void want_columns(struct log_source *source, const struct counter *counte
             log_want(source->log, i, false);
     bool unread = !source->limited && !source->samples;
     source->limited = true;
-    for (uint32_t i = 0; i < counter->column_count; i++)
-        log_want(source->log, counter->columns[i], true);
+    for (uint32_t i = 0; i < in_log(counter)->column_count; i++)
+        log_want(source->log, in_log(counter)->columns[i], true);
     if (unread) /* the first sample was read in advance, and counted the losses of all columns */
         log_rewind(source->log);
 }
@@ -178,9 +178,9 @@ static bool column_fits(const struct counter *counter, const struct log_column *
 static bool take_column(struct counter *counter, uint32_t number)
 {
     const struct log_column *column = log_column(log_source_of(counter)->log, number);
-    if (!column_fits(counter, column) || !instance_fits(counter, column))
+    if (!column_fits(counter, column) || !column_has_instance(column, &counter->path))
         return true;
-    if (!counter->column_count)
+    if (!in_log(counter)->column_count)
         take_type(counter, column);
     return add_column(counter, number);
 }
@@ -214,7 +214,7 @@ static bool take_columns(struct counter *counter)
     }
     if (!path->whole)
         good = take_place(counter, place_of(source, path->object, path->counter, 0));
-    for (unsigned k = 0; good && k < counter->key_count && !counter->column_count; k++)
+    for (unsigned k = 0; good && k < counter->key_count && !in_log(counter)->column_count; k++)
         good = take_place(counter,
                           place_of(source, path->object, path->counter, counter->keys[k].hash));
     return good && take_place(counter, 0);
@@ -240,13 +240,13 @@ PDH_STATUS log_source_resolve(struct counter *counter)
 {
     struct log_source *source = log_source_of(counter);
     bool good = index_columns(source) && take_columns(counter);
-    if (good && !counter->column_count) { /* a later catalogue may have its columns */
+    if (good && !in_log(counter)->column_count) { /* a later catalogue may have its columns */
         log_know_columns(source->log);
         good = index_columns(source) && take_columns(counter);
     }
     if (!good)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (!counter->column_count)
+    if (!in_log(counter)->column_count)
         return what_is_missing(counter);
     want_columns(source, counter);
     return 0;
@@ -256,8 +256,8 @@ const char *log_source_machine(const struct counter *counter)
 {
     struct log_source *source = log_source_of(counter);
     const struct log_facts *facts = log_facts(source->log);
-    if (counter->column_count)
-        return log_column(source->log, counter->columns[0])->machine;
+    if (in_log(counter)->column_count)
+        return log_column(source->log, in_log(counter)->columns[0])->machine;
     return facts->machine;
 }
 
@@ -498,10 +498,10 @@ static void sample_wild(struct counter *counter, const struct log_sample *from)
         counter->turn = !counter->turn;
     struct sample_set *set = counter_next_set(counter);
     counter->absent = true;
-    for (uint32_t i = 0; i < counter->column_count; i++) {
-        sample_column(counter, counter->columns[i], from, set);
+    for (uint32_t i = 0; i < in_log(counter)->column_count; i++) {
+        sample_column(counter, in_log(counter)->columns[i], from, set);
         counter->absent &=
-            from->values[counter->columns[i]].status == (DWORD)PDH_ENTRY_NOT_IN_LOG_FILE;
+            from->values[in_log(counter)->columns[i]].status == (DWORD)PDH_ENTRY_NOT_IN_LOG_FILE;
     }
     counter_sampled_set(counter, true);
 }
@@ -515,8 +515,8 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
     struct sample sample = sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
     bool good = false;
     counter_next_set(counter);
-    for (uint32_t i = 0; i < counter->column_count && !good; i++) {
-        sample = sample_of_column(counter, counter->columns[i], from);
+    for (uint32_t i = 0; i < in_log(counter)->column_count && !good; i++) {
+        sample = sample_of_column(counter, in_log(counter)->columns[i], from);
         good = sample.raw.CStatus <= PDH_CSTATUS_NEW_DATA;
     }
     pass_other_file(counter);
@@ -536,9 +536,9 @@ static bool join_new_columns(struct pdh_query *query)
         bool wanted = !source->limited;
         for (uint32_t k = 0; good && k < query->counter_count; k++) {
             struct counter *counter = query->counters[k];
-            uint32_t before = counter->column_count;
+            uint32_t before = in_log(counter)->column_count;
             good = take_column(counter, (uint32_t)i);
-            wanted |= counter->column_count > before;
+            wanted |= in_log(counter)->column_count > before;
         }
         log_want(source->log, i, wanted);
     }

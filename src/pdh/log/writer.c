@@ -231,9 +231,8 @@ static PDH_STATUS create_file(const struct pdh_query *query, const char *file,
 {
     char storage[ZONE_TEXT_SIZE];
     BUFFER_AUTO problem = {0};
-    header->zone = query->source->ops->zone(query->source, storage, &header->bias);
-    if (!query->source->ops->real_time)
-        header->zone_rule = log_facts(((struct log_source *)query->source)->log)->zone_rule;
+    header->zone =
+        query->source->ops->zone(query->source, storage, &header->bias, &header->zone_rule);
     problem_clear();
     PDH_STATUS status = *ret ? log_set_header(*ret, file, header, &problem)
                              : log_create(file, mode, header, ret, &problem);
@@ -262,23 +261,14 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
     return status;
 }
 
-/* Refuses what cannot be written, with a message; joins the samples of several files if that is
- * requested. */
+/* Refuses what cannot be written, with a message. */
 static PDH_STATUS prepare(const struct pdh_query *query, const struct capture_options *options,
                           enum log_kind kind)
 {
     BUFFER_AUTO problem = {0};
-    bool live = query->source->ops->real_time;
-    struct log *log = live ? NULL : ((struct log_source *)query->source)->log;
+    bool merge = options->access & OPL_LOG_MERGE;
     problem_clear();
-    if (live && log_is_zst(options->file))
-        buffer_printf(&problem, "a compressed capture is written as a whole, from one that is "
-                                "complete: record to a .blg, then use relog");
-    else if (kind == LOG_BINARY && !live && log_facts(log)->kind != LOG_BINARY)
-        buffer_printf(
-            &problem,
-            "a BLG has raw values, and a text capture has only cooked ones: write CSV or TSV");
-    else if (live || !(options->access & OPL_LOG_MERGE) || log_merge(log, &problem))
+    if (query->source->ops->prepare(query->source, options->file, kind, merge, &problem))
         return 0;
     problem_note(problem.data);
     return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
