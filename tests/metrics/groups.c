@@ -355,6 +355,39 @@ static void twenty_thousand_ends_never_lower_a_sum(void **state)
     }
 }
 
+static bool wants(const char *name)
+{
+    struct metric_sink *sink = groups_sink(groups);
+    struct metric_family family = {.unit = ""};
+    strcpy(family.name, name);
+    return sink->wants(sink, &family);
+}
+
+static void only_what_the_rules_need_is_wanted(void **state)
+{
+    static const struct {
+        const char *rules;
+        bool unit, group, user;
+    } cases[] = {
+        {"program",   false, false, false},
+        {"unit",      true,  false, false},
+        {"container", true,  true,  false},
+        {"user",      false, false, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        groups_free(groups);
+        groups = begin(cases[i].rules);
+        assert_int_equal(wants("perf_process_details_unit"), cases[i].unit);
+        assert_int_equal(wants("perf_process_details_control_group"), cases[i].group);
+        assert_int_equal(wants("perf_process_details_user"), cases[i].user);
+        assert_false(wants("perf_process_details_command_line"));
+        assert_false(wants("perf_process_v2_handles"));
+        assert_true(wants("perf_process_v2_user_time_seconds"));
+        assert_true(wants("perf_process_v2_elapsed_start_time_seconds"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +399,7 @@ int main(void)
         TEST(the_first_rule_that_matches_decides),
         TEST(wrong_rules_are_refused),
         TEST(names_are_valid_and_bounded),
+        TEST(only_what_the_rules_need_is_wanted),
         TEST(a_restart_goes_on),
         TEST(a_damaged_file_begins_anew),
         TEST(too_many_groups_become_one),

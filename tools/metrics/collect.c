@@ -22,9 +22,9 @@ enum {
     QUERY_SIZE = 16384,
     OBJECT_TITLE_SIZE = 256,
     OBJECTS_MOST = 1024,
-    SAME_TITLES = 4,        /* objects of one title that a machine may have */
-    REMOTE_MOST = 8 << 20,  /* the largest block that is taken from another machine */
-    LARGE_BLOCK = 256 << 10 /* a larger block is not kept from one answer to the next */
+    SAME_TITLES = 4,       /* objects of one title that a machine may have */
+    REMOTE_MOST = 8 << 20, /* the largest block that is taken from another machine */
+    BLOCK_KEPT = 768 << 10 /* bytes of a block whose memory is kept from one answer to the next */
 };
 
 struct object {
@@ -629,8 +629,8 @@ static LSTATUS collect(struct metrics *metrics, struct vocabulary *names, struct
     }
     if (metrics->settings.machine)
         snapshot_done(&metrics->snapshot); /* there may be a thousand machines */
-    else if (metrics->snapshot.size > LARGE_BLOCK)
-        snapshot_rest(&metrics->snapshot); /* that of all processes with their texts is large */
+    else
+        snapshot_rest(&metrics->snapshot, BLOCK_KEPT); /* one of all processes may be large */
     return status;
 }
 

@@ -16,11 +16,12 @@ enum { RULES_MOST = 1024, KEYS = 4 };
 static const struct {
     const char *name;
     enum grouping grouping;
+    unsigned texts; /* of the process that it needs */
 } keys[KEYS] = {
-    {"program",   BY_PROGRAM  },
-    {"unit",      BY_UNIT     },
-    {"container", BY_CONTAINER},
-    {"user",      BY_USER     },
+    {"program",   BY_PROGRAM,   0                       },
+    {"unit",      BY_UNIT,      1u << UNIT              },
+    {"container", BY_CONTAINER, 1u << UNIT | 1u << GROUP},
+    {"user",      BY_USER,      1u << USER              },
 };
 
 struct rule {
@@ -31,7 +32,7 @@ struct rule {
 struct group_rules {
     struct rule rules[RULES_MOST];
     size_t count;
-    bool need_texts;
+    unsigned texts;
 };
 
 static size_t key_of(const char *name, size_t size)
@@ -52,7 +53,7 @@ static const char *parse(struct group_rules *rules, char *line)
         size_t key = key_of(at + 1, strcspn(at + 1, "}"));
         if (key == KEYS || !strchr(at, '}'))
             return "braces may hold program, unit, container or user";
-        rules->need_texts |= key > 0;
+        rules->texts |= keys[key].texts;
     }
     while ((word = strtok_r(NULL, " \t", &rest))) {
         size_t size = strcspn(word, "="), key = key_of(word, size);
@@ -61,7 +62,7 @@ static const char *parse(struct group_rules *rules, char *line)
         if (rule->patterns[key])
             return "a condition may stand once in a line; separate patterns by commas";
         rule->patterns[key] = word + size + 1;
-        rules->need_texts |= key > 0;
+        rules->texts |= keys[key].texts;
     }
     rules->count++;
     return NULL;
@@ -127,9 +128,9 @@ void group_rules_free(struct group_rules *rules)
     free(rules);
 }
 
-bool group_rules_need_texts(const struct group_rules *rules)
+unsigned group_rules_texts(const struct group_rules *rules)
 {
-    return rules->need_texts;
+    return rules->texts;
 }
 
 /* Writes what the process has for a key: the name of its program, unit, container or user. */

@@ -126,8 +126,16 @@ static void take_family(struct metric_sink *sink, const struct metric_family *fa
                      rows[i].name);
         }
     for (int i = 0; begins(family->name, source_texts) && i < TEXTS; i++)
-        if (text_names[i] && !strcmp(family->name + strlen(source_texts), text_names[i]))
+        if (group_rules_texts(groups->rules) & 1u << i &&
+            !strcmp(family->name + strlen(source_texts), text_names[i]))
             groups->text = i;
+}
+
+static bool wants(struct metric_sink *sink, const struct metric_family *family)
+{
+    const struct groups *groups = (struct groups *)sink;
+    take_family(sink, family);
+    return groups->value >= 0 || groups->text >= 0 || groups->starts;
 }
 
 static void take_sample(struct metric_sink *sink, const struct metric_family *family,
@@ -138,7 +146,7 @@ static void take_sample(struct metric_sink *sink, const struct metric_family *fa
     (void)family;
     (void)sample;
     const char *colon = strrchr(labels->name, ':');
-    if (!colon || groups->failed || (groups->value < 0 && groups->text < 0 && !groups->starts))
+    if (!colon || groups->failed)
         return;
     struct reading *reading = reading_of(groups, strtoull(colon + 1, NULL, 10), labels->name,
                                          (size_t)(colon - labels->name));
@@ -423,7 +431,7 @@ struct groups *groups_new(struct group_rules *rules, const char *path)
     groups->table.groups = calloc(GROUPS_MOST, sizeof *groups->table.groups);
     groups->path = path ? strdup(path) : NULL;
     groups->text_size = 1;
-    groups->sink = (struct metric_sink){take_family, take_sample};
+    groups->sink = (struct metric_sink){take_family, take_sample, wants};
     if (!groups->table.groups || (path && !groups->path)) {
         groups_free(groups);
         return NULL;
@@ -449,5 +457,5 @@ void groups_free(struct groups *groups)
 
 bool groups_need_texts(const struct groups *groups)
 {
-    return group_rules_need_texts(groups->rules);
+    return group_rules_texts(groups->rules) != 0;
 }

@@ -23,8 +23,8 @@ struct group_rules;
  * group of each of these. NULL: `why` has the reason. */
 struct group_rules *group_rules_read(const char *what, char why[static GROUP_WHY]);
 void group_rules_free(struct group_rules *rules);
-/* True if the rules need more than the name of a program: the texts of Process Details. */
-bool group_rules_need_texts(const struct group_rules *rules);
+/* Returns the texts of Process Details that the rules need: a bit for each enum line_text. */
+unsigned group_rules_texts(const struct group_rules *rules);
 /* Writes the name of the process's group as valid UTF-8. False: it belongs to none. `process` has
  * the name of the program, and its texts. */
 bool group_rules_name(const struct group_rules *rules, const struct line *process,

@@ -103,6 +103,8 @@ struct metric_sink {
     void (*sample)(struct metric_sink *sink, const struct metric_family *family,
                    const struct metric_sample *sample, const struct metric_labels *labels,
                    const char *text, const struct metric_value *value);
+    /* whether the samples of a family are needed; NULL: all are */
+    bool (*wants)(struct metric_sink *sink, const struct metric_family *family);
 };
 struct walk; /* buffers and descriptions of counters, kept from one block to the next */
 /* `names` has the English titles and explanations; it must outlive the walk. */

@@ -528,8 +528,8 @@ static void emit_family(struct walk *walk, const struct metric_family *family,
                         const struct column *column, const struct column *base,
                         struct metric_sink *sink)
 {
-    bool emitted = false;
-    for (size_t i = 0; i < walk->row_count; i++) {
+    bool emitted = false, wanted = !sink->wants || sink->wants(sink, family);
+    for (size_t i = 0; wanted && i < walk->row_count; i++) {
         const struct row *row = &walk->rows[i];
         for (unsigned s = 0; s < family->sample_count; s++) {
             const struct metric_sample *sample = &family->samples[s];

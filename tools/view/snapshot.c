@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <winbase.h>
@@ -105,9 +106,7 @@ bool snapshot_begin(struct view_snapshot *snapshot)
 
 LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query)
 {
-    size_t capacity = snapshot->capacity ? snapshot->capacity
-                      : snapshot->enough ? snapshot->enough
-                                         : FIRST_SIZE;
+    size_t capacity = snapshot->capacity ? snapshot->capacity : FIRST_SIZE;
     size_t most = snapshot->most ? snapshot->most : LAST_SIZE;
     for (int busy = 0; capacity <= most;) {
         if (!snapshot_reserve(snapshot, capacity))
@@ -197,9 +196,11 @@ void snapshot_done(struct view_snapshot *snapshot)
     *snapshot = (struct view_snapshot){.most = snapshot->most};
 }
 
-void snapshot_rest(struct view_snapshot *snapshot)
+void snapshot_rest(struct view_snapshot *snapshot, size_t kept)
 {
-    size_t enough = snapshot->capacity;
-    snapshot_done(snapshot);
-    snapshot->enough = enough;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), data = (uintptr_t)snapshot->data;
+    uintptr_t first = (data + kept + page - 1) / page * page;
+    uintptr_t last = (data + snapshot->capacity) / page * page;
+    if (first < last)
+        madvise((void *)first, last - first, MADV_DONTNEED);
 }

@@ -64,8 +64,7 @@ unsigned names_distance(const char *left, const char *right);
 struct view_snapshot {
     unsigned char *data;
     size_t size, capacity;
-    size_t most;   /* a larger block is not read; 0: the usual limit */
-    size_t enough; /* the capacity that snapshot_rest freed; the next query begins with it */
+    size_t most; /* a larger block is not read; 0: the usual limit */
     opl_block block;
     opl_block_fault fault; /* the first damage found so far */
     size_t fault_offset;
@@ -94,8 +93,9 @@ bool snapshot_next_counter(struct view_snapshot *snapshot, const opl_object_view
 bool snapshot_next_instance(struct view_snapshot *snapshot, const opl_object_view *object,
                             opl_instance_view *instance);
 void snapshot_done(struct view_snapshot *snapshot);
-/* Frees the bytes of a snapshot that will be queried again. */
-void snapshot_rest(struct view_snapshot *snapshot);
+/* Gives the memory of a snapshot that will be queried again back to the system, except `kept`
+ * bytes. */
+void snapshot_rest(struct view_snapshot *snapshot, size_t kept);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
