@@ -200,6 +200,25 @@ static void connect_machines(struct counters *counters, const struct typeperf *o
     machines_connect(&counters->machines, TOOL);
 }
 
+/* Adds the counters that a pattern matches, to be explained; the name of an object stands for all
+ * its counters. False: it is neither. */
+static bool add_explained(struct counters *counters, const char *path)
+{
+    PDH_STATUS status;
+    char object[PDH_MAX_COUNTER_PATH];
+    const char *counter = *path == '\\' ? strrchr(path, '\\') : strstr(path, "::");
+    bool one = counter || strchr(path, '/');
+    if (one && !counter_path_is_pattern(counter ? counter : path))
+        return false;
+    snprintf(object, sizeof object, "%s\\%s\\*", counters->machine, path);
+    char *list = expand(one ? path : object, PDH_NOEXPANDINSTANCES, &status);
+    for (const char *at = list; at && *at; at += strlen(at) + 1)
+        add(counters, at, (struct counter_state){0});
+    bool any = list;
+    free(list);
+    return any;
+}
+
 static void add_path(struct counters *counters, const char *path, const struct typeperf *opts)
 {
     if (machines_lack(&counters->machines, path)) { /* already reported */
@@ -207,7 +226,7 @@ static void add_path(struct counters *counters, const char *path, const struct t
         counters->exit_code = EXIT_FAILED;
     } else if (counter_path_is_pattern(path) && !opts->explain) {
         add_pattern(counters, path, opts);
-    } else {
+    } else if (!opts->explain || !add_explained(counters, path)) {
         add(counters, path, (struct counter_state){0});
     }
 }
@@ -267,8 +286,8 @@ int counters_open(struct counters *counters, const struct typeperf *opts)
     if (opts->server)
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  opts->server + strspn(opts->server, "\\"));
-    /* no note is needed for a capture, which has the texts */
-    counters->text_noted = opts->output && opts->format->capture;
+    /* no note is needed for a capture, which has the texts, nor where there are no values */
+    counters->text_noted = opts->explain || (opts->output && opts->format->capture);
     connect_machines(counters, opts);
     for (size_t i = 0; i < opts->args.count; i++) {
         char *path = counter_path_on(counters->machine, opts->args.texts[i]);

@@ -206,8 +206,8 @@ static void choose_ticks(struct chart *chart, int dots)
     }
     if (source.capture) /* in a capture a zoomed chart shows a part of the whole length */
         length = newest / (uint64_t)zooms[chart->zoom] + 1;
-    if (chart->back + 1 > newest)
-        chart->back = newest ? newest - 1 : 0;
+    uint64_t most = newest > length ? newest - length : 0; /* then the first sample is shown */
+    chart->back = chart->back < most ? chart->back : most;
     chart->to = newest + 1 - chart->back;
     chart->from = chart->to > length ? chart->to - length : 0;
 }
@@ -652,7 +652,7 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
                      chart->left_out);
     else
         draw_title(chart, canvas, row, 2, BY_NAME);
-    canvas_text(canvas, row, name, UNIT, STYLE_WEAK, "UNIT");
+    canvas_text(canvas, row, name, UNIT, STYLE_WEAK, local("UNIT ")); /* "UNIT" is systemd's */
     canvas_right(canvas, row, name + UNIT, SCALE, STYLE_WEAK, local("SCALE"));
     for (int i = 0; i < chart->values; i++)
         draw_title(chart, canvas, row, name + UNIT + SCALE + i * VALUE, (enum sort)(BY_LAST + i));
@@ -755,8 +755,6 @@ static bool hide_selected(struct chart *chart, struct window *window)
 {
     const struct chart_line *line = &chart->lines[chart->cursor.at];
     char path[512];
-    if (chart->cursor.at >= chart->count)
-        return false;
     const char *pattern = line->table->columns[0].path;
     line_path(chart, line, path, sizeof path);
     const char *end = strstr(path, pattern); /* the path may begin with a machine */
@@ -780,9 +778,11 @@ static void show_highest(struct chart *chart, struct window *window)
     struct span span;
     double most = NAN;
     uint64_t at = 0;
-    char text[64], number[TEXT_SIZE];
-    if (chart->cursor.at >= chart->count || chart->lines[chart->cursor.at].text)
+    char text[64], number[TEXT_SIZE], unit[TEXT_SIZE];
+    if (chart->lines[chart->cursor.at].text) {
+        window_report(window, "a text has no highest value");
         return;
+    }
     for (uint64_t t = history->born; t <= history->seen; t += history->step ? history->step : 1) {
         model_span(history, 0, t, t + 1, &span);
         if (!isnan(span.most) && !(span.most <= most)) {
@@ -808,14 +808,14 @@ static void show_highest(struct chart *chart, struct window *window)
     uint64_t end = at + length / 2 > length ? at + length / 2 : length;
     chart->back = end < source.tick ? source.tick - end : 0;
     text_number(most, number);
+    find_unit(&line->table->columns[0], unit);
     time_text(chart, at, text, sizeof text);
-    window_report(window, "the highest value is %s, at %s", number, text);
+    window_report(window, "the highest value is %s%s%s, at %s", number, *unit ? " " : "", unit,
+                  text);
 }
 
 static void remove_selected(struct chart *chart, struct window *window)
 {
-    if (chart->cursor.at >= chart->count)
-        return;
     unsigned table = chart->lines[chart->cursor.at].table->id;
     window_report(window, "removed %s", chart->lines[chart->cursor.at].table->columns[0].path);
     for (size_t i = 0; i < chart->table_count; i++)
@@ -849,8 +849,6 @@ static void show_command(const struct chart *chart, struct window *window)
     struct model_source source;
     char path[512], quoted[1024];
     size_t used = 0;
-    if (chart->cursor.at >= chart->count)
-        return;
     model_source(chart->model, chart->lines[chart->cursor.at].table->source, &source);
     if (!line_path(chart, &chart->lines[chart->cursor.at], path, sizeof path) && !source.capture) {
         window_report(window, "%s: the instance has ended, so no command shows it", path);
@@ -913,6 +911,11 @@ bool chart_key(struct chart *chart, int key, struct window *window)
 {
     if (legend_key(chart, key) || time_key(chart, key))
         return true;
+    if (chart->cursor.at >= chart->count &&
+        (key == 'y' || key == 'x' || key == 'm' || key == KEY_DC)) {
+        window_report(window, "no counter is selected; / finds counters, and Enter adds one");
+        return true;
+    }
     switch (key) {
     case 'h':
         chart->highlight = !chart->highlight;

@@ -382,8 +382,11 @@ static int draw_rest(const struct processes *processes, struct canvas *canvas, i
     text_bytes(disks[kind], all);
     text_bytes(processes->disk_bytes[kind], known);
     snprintf(text, sizeof text, local(rests[kind][!processes->list.io]), all, known);
-    return row + canvas_wrap(canvas, row, 0, canvas->columns,
-                             last - row < MOST_LINES ? last - row : MOST_LINES, STYLE_WEAK, text);
+    int lines = last - row < MOST_LINES ? last - row : MOST_LINES;
+    /* what is below the canvas is only measured; without space for all, the reasons are left out */
+    if (canvas_wrap(canvas, canvas->rows, 0, canvas->columns, lines + 1, STYLE_WEAK, text) > lines)
+        text[strcspn(text, ";")] = 0;
+    return row + canvas_wrap(canvas, row, 0, canvas->columns, lines, STYLE_WEAK, text);
 }
 
 /* Draws the lines from `row` on. Returns whether one of them lacks its texts. */

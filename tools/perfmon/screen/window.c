@@ -208,6 +208,22 @@ static const char *bottom_message(const struct window *window, char *text, size_
     return moment_text(window, text, size) || describe_source(window, text, size) ? text : NULL;
 }
 
+/* Draws the names of the views; if they do not all fit, only the numbers of those not shown. */
+static int draw_views(struct window *window, struct canvas *canvas, int at)
+{
+    int count = VIEWS - !window->now->object, end = at;
+    for (int i = 0; i < count; i++)
+        end += text_width(local(view_names[i])) + (i + 1 < count ? 2 : 0);
+    for (int i = 0; i < count; i++) {
+        const char digit[] = {view_names[i][0], 0};
+        bool shown = i == window->view;
+        at = draw_entry(canvas, at, shown ? STYLE_BAR : STYLE_WEAK,
+                        shown || end <= canvas->columns ? view_names[i] : digit);
+        window->view_ends[i] = at;
+    }
+    return at;
+}
+
 static void draw_bottom(struct window *window, struct canvas *canvas)
 {
     char text[512];
@@ -228,10 +244,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     }
     at = draw_entry(canvas, at, STYLE_WEAK, "? keys");
     at = draw_entry(canvas, at, STYLE_WEAK, "q quit");
-    for (int i = 0; i < VIEWS - !window->now->object; i++) {
-        at = draw_entry(canvas, at, i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
-        window->view_ends[i] = at;
-    }
+    at = draw_views(window, canvas, at);
     /* in the chart the key m has another meaning */
     if (window->view == VIEW_CHART) {
         at = draw_entry(canvas, at, STYLE_WEAK, "m highest");
@@ -319,6 +332,20 @@ static const struct {
 /* clang-format on */
 
 enum { KEYS = 17 }; /* columns of a key in the help */
+
+/* Returns the line of the help that begins the part about the present view. */
+static size_t help_of_view(const struct window *window)
+{
+    static const char *const titles[VIEWS] = {[VIEW_PROCESSES] = "Overview and processes",
+                                              [VIEW_CHART] = "Chart",
+                                              [VIEW_TREE] = "Counters",
+                                              [VIEW_OBJECT] = "Table of an object"};
+    const char *title = window->view < VIEWS ? titles[window->view] : NULL;
+    for (size_t i = 0; title && i < sizeof help / sizeof *help; i++)
+        if (!strcmp(help[i].key, title))
+            return i;
+    return 0;
+}
 
 /* The help may be longer than the screen: help_line is its first visible line. */
 static void draw_help(struct window *window, struct canvas *canvas, int row)
@@ -531,10 +558,14 @@ static int view_of_key(struct window *window, int key)
 
 static void choose_view(struct window *window, int key)
 {
+    bool letter = key > ' ' && key < 127 && !(key >= '1' && key <= '9');
+    int before = window->view;
     if (key == TERMINAL_CLICK)
         take_click(window);
     else
         window->view = is_search_key(key) ? VIEW_TREE : view_of_key(window, key);
+    if (letter && !is_search_key(key) && window->view == before)
+        window_report(window, "%c does nothing in this view; ? lists the keys", key);
     if (window->view == VIEW_TREE && !window->now->tree)
         window->now->tree = new_tree(window);
     /* a view without a search of its own leaves the key to the list of counters */
@@ -618,6 +649,7 @@ static bool take_key(struct window *window, int key)
     case '?':
     case KEY_F(1):
         window->help = true;
+        window->help_line.at = help_of_view(window);
         break;
     case ' ':
     case 'p':
