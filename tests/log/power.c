@@ -34,7 +34,7 @@ enum {
     MOST_ITEMS = 150,
     LARGE = 18, /* the number of a sample that fills more than two buffers */
     LARGE_ITEMS = 30 * MOST_ITEMS,
-    CIRCLE = 6 << 16, /* bytes of a circular file: the samples go round it more than once */
+    CIRCLE = 8 << 16, /* bytes of a circular file: the samples go round it more than once */
     IN_FLIGHT = 2     /* most samples written at once */
 };
 static const LONGLONG noon = INT64_C(131246415908740000);
@@ -214,7 +214,7 @@ static unsigned check_samples(const char *path, unsigned *ret_appended)
     }
     for (PDH_STATUS status = 0; (DWORD)status != PDH_NO_MORE_DATA; calls++) {
         const struct log_sample *sample;
-        assert_true(calls < 3 * SAMPLES);
+        assert_true(calls < 4 * SAMPLES);
         status = log_next(log, &sample);
         if (status)
             continue;
@@ -375,7 +375,7 @@ static void a_circular_recording_is_cut(void **state)
     snprintf(path, sizeof path, "%s/circular.blg", folder);
     circular = true;
     begin_recording();
-    write_samples(path, LOG_CREATE_ALWAYS, 0, SAMPLES);
+    write_samples(path, LOG_CREATE_ALWAYS, 0, 2 * SAMPLES);
     recording = false;
     cut_everywhere();
     circular = false;

@@ -553,6 +553,26 @@ static void a_circular_file_has_the_newest(void **state)
     assert_true(count > 40);
 }
 
+/* A sample that would replace all others, or itself, is not written; later ones are. */
+static void a_sample_too_large_for_the_circle_is_refused(void **state)
+{
+    enum { FITS = 1000, TOO_MANY = MOST_ITEMS - 1 };
+    char path[128];
+    unsigned count;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("narrow"));
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 4 * BUFFER);
+    for (unsigned i = 0; i < 9; i++) {
+        assert_int_equal(write_one(writer, i, FITS), 0);
+        assert_int_equal((DWORD)write_one(writer, 1, TOO_MANY), PDH_LOG_FILE_TOO_SMALL);
+        assert_int_equal(log_flush(writer), 0);
+        unsigned first = check_samples(path, FITS, true, &count);
+        assert_int_equal(first + count, i + 1);
+        assert_true(count > 1 || i == 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -582,6 +602,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(uncounted_samples_are_overwritten),
         cmocka_unit_test(only_a_linear_blg_is_appended_to),
         cmocka_unit_test(a_circular_file_has_the_newest),
+        cmocka_unit_test(a_sample_too_large_for_the_circle_is_refused),
     };
     if (count > 1)
         times = (unsigned)strtoul(arguments[1], NULL, 10);

@@ -53,6 +53,9 @@ static const struct {
     {PDH_ENTRY_NOT_IN_LOG_FILE,     "the capture has no such counter"                               },
     {PDH_UNMATCHED_APPEND_COUNTER,  "the capture has different counters; nothing was appended"      },
     {PDH_INCORRECT_APPEND_TIME,     "the capture has later samples; nothing was appended"           },
+    {PDH_LOG_FILE_TOO_SMALL,
+     "a sample needs more than half of the circular file: make the file larger, or record fewer "
+     "counters"                                                                                     },
     {PDH_END_OF_LOG_FILE,           "the capture has reached its maximum size"                      },
     {ERROR_DISK_FULL,               "the disk is full"                                              },
     {ERROR_WRITE_FAULT,             "write error"                                                   },

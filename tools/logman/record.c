@@ -213,14 +213,15 @@ void record_more(struct active *active)
 
 static void lose(struct active *active, PDH_STATUS status)
 {
-    if (!active->samples && !active->log && !may_go_away(status)) {
+    bool too_small = (DWORD)status == PDH_LOG_FILE_TOO_SMALL;
+    if (!active->samples && (too_small || (!active->log && !may_go_away(status)))) {
         print_failure(active, status);
         active->runner->failed = true;
         return;
     }
     active->runner->lost++;
     note_problem(active, status);
-    if (active->log) {
+    if (active->log && !too_small) {
         close_log(active);
         active->resumes = true;
     }

@@ -367,6 +367,15 @@ static void add_items(struct buffer *body, const struct log_value *value)
     memcpy(body->data + at + 16, &value->raw.TimeStamp, sizeof value->raw.TimeStamp);
 }
 
+/* True if a circular file cannot have the sample and an earlier one, which is there if the power
+ * fails meanwhile. */
+static bool is_too_large(const struct binary_writer *binary, size_t size)
+{
+    size_t parts = binary->size / (BINARY_RECORD_BODY + PART_BYTES + 8);
+    size_t half = binary->most ? (binary->most - 1) / 2 * parts * PART_BYTES : SIZE_MAX;
+    return size + binary->catalogue.len + binary->names.len > half;
+}
+
 /* In a circular file a buffer that begins with a sample gets a catalogue first, because the buffers
  * with other catalogues may be overwritten. */
 static PDH_STATUS prepare_circular(struct log_writer *writer, LONGLONG time, size_t size)
@@ -404,6 +413,8 @@ PDH_STATUS log_write_values(struct log_writer *writer, LONGLONG time,
     end_value(body, sample);
     if (body->len > LIMIT_RECORD)
         return writer->failed = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (is_too_large(writer->binary, body->len))
+        return (PDH_STATUS)PDH_LOG_FILE_TOO_SMALL;
     PDH_STATUS status = prepare_circular(writer, time, body->len);
     return status ? status : add_record(writer, BINARY_SAMPLE, time, body);
 }
