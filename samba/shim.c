@@ -42,23 +42,14 @@ static const struct {
     {NLS_KEY,              false, KIND_OURS  }, /* Samba does not have this key */
 };
 
-static bool is_at_or_below(const char *path, const char *above)
-{
-    size_t count = strlen(above);
-    if (!count)
-        return true;
-    return strlen(path) >= count && !text_compare_fold_n(path, count, above, count) &&
-           (!path[count] || path[count] == '\\');
-}
-
 static enum kind kind_of(const char *path)
 {
     for (size_t i = 0; i < COUNT(keys); i++)
-        if (keys[i].below ? is_at_or_below(path, keys[i].path)
+        if (keys[i].below ? remote_is_within(path, keys[i].path)
                           : !text_compare_fold(path, keys[i].path))
             return keys[i].kind;
     for (size_t i = 0; i < COUNT(keys); i++)
-        if (is_at_or_below(keys[i].path, path))
+        if (remote_is_within(keys[i].path, path))
             return KIND_ABOVE;
     return KIND_SAMBA;
 }

@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 
+#include <string.h>
+
 enum {
     PROTO_MARK = 0x314b504f, /* "OPK1": the protocol and its version */
     PROTO_REQUEST_HEAD = 36,
@@ -105,6 +107,13 @@ static inline int64_t remote_try_again(unsigned *failures)
 static inline bool remote_is_costly(const struct proto_request *request)
 {
     return request->name && text_starts_fold(request->name, "Costly");
+}
+
+/* True if the key's path is `above` or below it; every path is below "". */
+static inline bool remote_is_within(const char *path, const char *above)
+{
+    size_t count = strlen(above);
+    return !count || (text_starts_fold(path, above) && (!path[count] || path[count] == '\\'));
 }
 
 /* ---- stream.c: the server's end of a stream ---- */

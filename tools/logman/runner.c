@@ -2,6 +2,7 @@
 /* Runs a set in the foreground: waits for its beginning, takes samples, ends. */
 #include "runner.h"
 
+#include "../common/clock.h"
 #include "../common/options.h"
 #include "../view/text.h"
 
@@ -23,9 +24,7 @@ enum { DAY = 24 * 3600 };
 
 double run_clock(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return clock_seconds(CLOCK_BOOTTIME);
 }
 
 /* Returns the local time, in seconds like set->begin. */

@@ -8,6 +8,7 @@
 
 #include "groups.h"
 
+#include "../common/clock.h"
 #include "../common/service.h"
 
 #include <stdio.h>
@@ -61,13 +62,6 @@ static const uint32_t process_objects[] = {230,  232,  740,    786,    816,
                                            1408, 1548, 101800, 101900, 102000};
 /* PROCESS_GROUPS is no object of Perflib: it is made from the two others. */
 enum { PROCESS_V2 = 101900, PROCESS_DETAILS = 102000, PROCESS_GROUPS = INT32_MAX };
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ---- which objects there are ---- */
 
@@ -162,9 +156,10 @@ static void measure(struct metrics *metrics)
         struct object *object = &metrics->objects[i];
         if (!object->usual)
             continue;
-        double begin = seconds_now();
+        double begin = clock_seconds(CLOCK_BOOTTIME);
         write_object(metrics, object, query, sizeof query);
-        object->seconds = snapshot_query(&metrics->snapshot, query) ? -1 : seconds_now() - begin;
+        object->seconds =
+            snapshot_query(&metrics->snapshot, query) ? -1 : clock_seconds(CLOCK_BOOTTIME) - begin;
     }
 }
 
@@ -245,7 +240,7 @@ static LSTATUS refresh_titles(struct metrics *metrics, bool *ret)
 {
     FILETIME written = {0};
     bool remote = metrics->settings.machine, known = read_written(metrics, &written);
-    double now = seconds_now();
+    double now = clock_seconds(CLOCK_BOOTTIME);
     struct titles *titles;
     if (metrics->titles && !memcmp(&written, &metrics->written, sizeof written) &&
         (known || now - metrics->titled < LOOK_SECONDS))
@@ -275,7 +270,7 @@ static LSTATUS refresh(struct metrics *metrics, bool objects)
         return status;
     if (changed)
         metrics->looked = metrics->measured = 0;
-    double now = seconds_now();
+    double now = clock_seconds(CLOCK_BOOTTIME);
     if (objects && (metrics->looked == 0 || now - metrics->looked > LOOK_SECONDS)) {
         status = look(metrics);
         metrics->looked = remote && status ? 0 : now;
@@ -559,7 +554,8 @@ static void notice_restart(struct metrics *metrics)
 {
     const PERF_DATA_BLOCK *header = &metrics->snapshot.block.header;
     int64_t ticks = header->PerfTime.QuadPart;
-    double now = seconds_now(), ran = (double)ticks / (double)header->PerfFreq.QuadPart;
+    double now = clock_seconds(CLOCK_BOOTTIME),
+           ran = (double)ticks / (double)header->PerfFreq.QuadPart;
     bool restarted = metrics->read && (ticks < metrics->ticks || ran < now - metrics->read);
     struct carry *fresh = restarted ? carry_new() : NULL;
     if (fresh) {

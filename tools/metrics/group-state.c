@@ -34,19 +34,11 @@ static void read_boot(char ret[static 40])
         fclose(file);
 }
 
-static uint64_t sum_of(uint64_t sum, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ bytes[i]) * 0x100000001b3;
-    return sum;
-}
-
 static uint64_t sum_of_table(const struct group_table *table)
 {
     uint64_t sum =
-        sum_of(0xcbf29ce484222325, table->groups, table->group_count * sizeof *table->groups);
-    return sum_of(sum, table->processes, table->process_count * sizeof *table->processes);
+        model_hash(MODEL_HASH, table->groups, table->group_count * sizeof *table->groups);
+    return model_hash(sum, table->processes, table->process_count * sizeof *table->processes);
 }
 
 /* Reads the tables after the head; *ret is theirs even if they are damaged. */

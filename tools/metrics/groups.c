@@ -7,6 +7,7 @@
  * process.
  */
 #include "groups.h"
+#include "../common/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -261,13 +262,6 @@ static void count_process(struct groups *groups, struct reading *reading,
     add_process(group, &reading->process, before);
 }
 
-static int64_t seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return now.tv_sec;
-}
-
 /* Sets the gauges to nothing, before the members are added. */
 static void begin_groups(struct group_table *table)
 {
@@ -282,7 +276,7 @@ static void begin_groups(struct group_table *table)
 /* Forgets groups that had no members for a while. */
 static void end_groups(struct group_table *table)
 {
-    int64_t now = seconds_now();
+    int64_t now = (int64_t)clock_seconds(CLOCK_BOOTTIME);
     for (size_t i = 0; i < table->group_count; i++) {
         struct group_sums *group = &table->groups[i];
         if (group->members)

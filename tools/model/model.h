@@ -221,6 +221,9 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
 int model_scale(LONG default_scale, double most);
 /* Returns the monotonic time in seconds. */
 double model_now(void);
+/* Continues the hash `sum` with these bytes; a hash begins with MODEL_HASH. */
+#define MODEL_HASH UINT64_C(0xcbf29ce484222325)
+uint64_t model_hash(uint64_t sum, const void *data, size_t size);
 /* True if PDH has no formula for this type; texts have such types, too. */
 bool model_type_is_raw(DWORD type);
 

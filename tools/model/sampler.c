@@ -6,6 +6,7 @@
  */
 #include "internal.h"
 
+#include "../common/clock.h"
 #include "../common/last-event.h"
 #include "../common/pdh-message.h"
 #include <openperflib/capture.h>
@@ -67,16 +68,9 @@ struct counters {
     double reason_due; /* when the reason why there are no rows is read again */
 };
 
-static double seconds_of(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / NANOSECONDS;
-}
-
 double model_now(void)
 {
-    return seconds_of(CLOCK_MONOTONIC);
+    return clock_seconds(CLOCK_MONOTONIC);
 }
 
 /* ---- counters ---- */
@@ -305,7 +299,7 @@ bool items_read_raw(struct items *items, PDH_HCOUNTER counter)
     return items_read(items, raw_array, counter);
 }
 
-static uint64_t hash(uint64_t sum, const void *data, size_t size)
+uint64_t model_hash(uint64_t sum, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     for (size_t i = 0; i < size; i++)
@@ -315,7 +309,7 @@ static uint64_t hash(uint64_t sum, const void *data, size_t size)
 
 uint64_t identity_of_name(const char *name)
 {
-    return hash(0xcbf29ce484222325, name, strlen(name));
+    return model_hash(MODEL_HASH, name, strlen(name));
 }
 
 static int by_identity(const void *a, const void *b)
@@ -335,7 +329,7 @@ static void number_equal_rows(struct row **rows, size_t count)
         number = rows[i]->identity == identity ? number + 1 : 0;
         identity = rows[i]->identity;
         if (number)
-            rows[i]->identity = hash(identity, &number, sizeof number);
+            rows[i]->identity = model_hash(identity, &number, sizeof number);
     }
 }
 
@@ -364,8 +358,8 @@ static bool identify_rows(struct sampler *sampler, const struct counters *counte
         const char *name = rows[i].name;
         LONGLONG id = (LONGLONG)rows[i].identity;
         LONGLONG start = id ? raw_value(&sampler->values, name, i) : 0;
-        uint64_t sum = hash(0xcbf29ce484222325, name, id ? strcspn(name, "#/") : strlen(name));
-        sum = hash(hash(sum, &id, sizeof id), &start, sizeof start);
+        uint64_t sum = model_hash(MODEL_HASH, name, id ? strcspn(name, "#/") : strlen(name));
+        sum = model_hash(model_hash(sum, &id, sizeof id), &start, sizeof start);
         rows[i].identity = sum ? sum : 1;
         if (!id)
             without[used++] = &rows[i];
@@ -646,9 +640,9 @@ struct frame *take_texts(struct sampler *sampler, struct spec **specs, size_t co
         if (spec->text && recorded && spec->counters)
             good = recorded_texts(spec, spec->counters->handles, &frame->tables[frame->count++]);
         else if (spec->text && !recorded && texts_due(sampler->source, spec)) {
-            double begun = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+            double begun = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
             good = sample_texts(sampler->source, spec, &frame->tables[frame->count++]);
-            spec->text_cost = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun;
+            spec->text_cost = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - begun;
         }
     }
     if (good && frame->count) {

@@ -6,6 +6,7 @@
  * a site's name leads to this machine's address (DNS rebinding).
  */
 #include "serve.h"
+#include "../common/clock.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -36,9 +37,7 @@ struct access {
 
 static time_t seconds_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return now.tv_sec;
+    return (time_t)clock_seconds(CLOCK_BOOTTIME);
 }
 
 /* ---- sessions outlive this process, in a file of its user alone ---- */

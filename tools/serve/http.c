@@ -5,6 +5,7 @@
  * nothing to send.
  */
 #include "serve.h"
+#include "../common/clock.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -74,9 +75,7 @@ static const char *const fixed_headers[][2] = {
 
 static time_t seconds_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+    return (time_t)clock_seconds(CLOCK_MONOTONIC);
 }
 
 const char *request_header(const struct request *request, const char *name)

@@ -9,6 +9,7 @@
  */
 #include "serve.h"
 
+#include "../common/clock.h"
 #include "../common/machine-message.h"
 #include "../common/text-list.h"
 
@@ -309,13 +310,6 @@ static bool refresh(struct probes *probes)
 
 /* ---- one probe ---- */
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void wake(int event)
 {
     const uint64_t one = 1;
@@ -368,7 +362,7 @@ static void start(struct probes *probes, struct probe *probe)
         return; /* it waits for another request of the same machine */
     if (target->running)
         finish(probe, WAIT_TIMEOUT, "an earlier query has had no answer yet");
-    else if (seconds_now() < target->not_before)
+    else if (clock_seconds(CLOCK_BOOTTIME) < target->not_before)
         finish(probe, target->status, NULL);
     else if (place && !start_thread(probe))
         finish(probe, ERROR_NOT_ENOUGH_MEMORY, NULL);
@@ -391,7 +385,7 @@ static void take_result(struct probes *probes, struct probe *probe)
     target->failures = probe->status ? target->failures + 1 : 0;
     unsigned doubled = target->failures < 6 ? target->failures : 6;
     if (doubled)
-        target->not_before = seconds_now() + (PAUSE_MOST_SECONDS >> (6 - doubled));
+        target->not_before = clock_seconds(CLOCK_BOOTTIME) + (PAUSE_MOST_SECONDS >> (6 - doubled));
     if (probe->reason)
         probe->state = PROBE_DONE; /* it was answered, or will be */
     else
@@ -429,7 +423,7 @@ static void free_probe(struct probes *probes, struct probe *probe)
 void probes_run(struct probes *probes)
 {
     uint64_t times;
-    double now = seconds_now();
+    double now = clock_seconds(CLOCK_BOOTTIME);
     if (read(probes->event, &times, sizeof times) < 0)
         times = 0; /* a deadline is over */
     for (struct probe *probe = probes->first, *next; probe; probe = next) {
@@ -450,7 +444,7 @@ void probes_run(struct probes *probes)
 
 int probes_wait(const struct probes *probes)
 {
-    double first = INFINITY, now = seconds_now();
+    double first = INFINITY, now = clock_seconds(CLOCK_BOOTTIME);
     for (const struct probe *probe = probes->first; probe; probe = probe->next)
         if (is_open(probe) && probe->deadline < first)
             first = probe->deadline;
@@ -492,7 +486,7 @@ static void begin(struct probes *probes, const struct request *request, const st
         fputs("Too many requests wait for their machines.\n", reply->out);
         return;
     }
-    double now = seconds_now();
+    double now = clock_seconds(CLOCK_BOOTTIME);
     *probe = (struct probe){.probes = probes,
                             .connection = request->connection,
                             .contents = probes->newest,
@@ -537,7 +531,8 @@ static void finish_answer(struct probe *probe, struct reply *reply)
         probe->text.bytes = NULL;
     }
     const struct metric_value success = {.whole = good};
-    const struct metric_value took = {.is_real = true, .real = seconds_now() - probe->begun};
+    const struct metric_value took = {.is_real = true,
+                                      .real = clock_seconds(CLOCK_BOOTTIME) - probe->begun};
     metrics_emit(&text.sink, "perf_probe_success", "1 if the machine was read.", NULL, &success,
                  true);
     metrics_emit(&text.sink, "perf_probe_duration_seconds",

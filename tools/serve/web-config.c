@@ -7,6 +7,7 @@
  */
 #include "web-config.h"
 
+#include "../common/clock.h"
 #include "../common/options.h"
 
 #include <crypt.h>
@@ -353,13 +354,6 @@ static bool password_right(const struct web_config *config, const struct user *u
     return right && user;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Returns the client's address, that of its network with IPv6; 0: a Unix socket. */
 static uint64_t address_of(const struct request *request)
 {
@@ -398,7 +392,7 @@ static enum http_status check_password(struct web_config *config, const struct r
     struct user *user = NULL;
     unsigned char sum[SUM_SIZE];
     char *password = strchr(login, ':');
-    double begun = seconds_now();
+    double begun = clock_seconds(CLOCK_MONOTONIC);
     uint64_t address = address_of(request);
     struct guesser *guesser = may_guess(config, address, begun);
     if (password)
@@ -416,7 +410,7 @@ static enum http_status check_password(struct web_config *config, const struct r
     if (!password)
         return HTTP_NO_SECRET;
     if (!password_right(config, user, login, password)) {
-        double end = seconds_now(), pause = PAUSE_TIMES * (end - begun);
+        double end = clock_seconds(CLOCK_MONOTONIC), pause = PAUSE_TIMES * (end - begun);
         *guesser = (struct guesser){address, end + (pause > PAUSE_LEAST ? pause : PAUSE_LEAST)};
         return HTTP_NO_SECRET;
     }

@@ -108,9 +108,7 @@ struct remote_fs_reader {
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return clock_ticks() / (CLOCK_TICKS_PER_SECOND / 1000);
 }
 
 static struct remote_fs_place *remote_fs_place(struct remote_fs_reader *remote_fs, const char *path)

@@ -20,20 +20,10 @@ static const struct {
     {"SYSTEM\\CurrentControlSet\\Control\\Nls\\Language",        false},
 };
 
-/* True if `path` is the key `above` or a key below it. */
-static bool is_at_or_below(const char *path, const char *above)
-{
-    size_t count = strlen(above);
-    if (!count)
-        return true;
-    return strlen(path) >= count && !text_compare_fold_n(path, count, above, count) &&
-           (!path[count] || path[count] == '\\');
-}
-
 static bool may_read(const char *path)
 {
     for (size_t i = 0; i < COUNT(readable); i++)
-        if (readable[i].below ? is_at_or_below(path, readable[i].path)
+        if (readable[i].below ? remote_is_within(path, readable[i].path)
                               : text_equal_fold(path, readable[i].path))
             return true;
     return false;
@@ -44,7 +34,7 @@ static bool may_read(const char *path)
 static bool may_pass(const char *path)
 {
     for (size_t i = 0; i < COUNT(readable); i++)
-        if (is_at_or_below(readable[i].path, path))
+        if (remote_is_within(readable[i].path, path))
             return true;
     return may_read(path);
 }
