@@ -6,19 +6,22 @@
 #include <errno.h>
 #include <string.h>
 
-int config_read(struct config *config, const struct options *options)
+int config_read(const struct options *options, bool nested, struct text_list *kept,
+                struct options *ret)
 {
-    size_t first = config->kept->count; /* an earlier -config may have added texts */
-    if (config->nested)
+    size_t first = kept->count; /* an earlier -config may have added texts */
+    if (nested)
         return options_complain(
             options,
             "%s is not allowed inside a file of options, because it would read a second "
             "such file, %s; name input files on the command line",
             options->spelled, options->value);
-    if (!text_list_add(config->kept, options->tool->name) ||
-        !text_list_read_options(config->kept, options->value))
+    if (!text_list_add(kept, options->tool->name) || !text_list_read_options(kept, options->value))
         return options_complain(options, "%s: %s", options->value, strerror(errno));
-    config->argv = config->kept->texts + first;
-    config->argc = (int)(config->kept->count - first);
+    *ret = (struct options){.tool = options->tool,
+                            .command = options->command,
+                            .at = 1,
+                            .argv = kept->texts + first,
+                            .argc = (int)(kept->count - first)};
     return 0;
 }

@@ -6,14 +6,10 @@
 #include "options.h"
 #include "text-list.h"
 
-/* A file's options as a command line; `kept` owns the strings. */
-struct config {
-    struct text_list *kept;
-    bool nested; /* these options come from a file */
-    int argc;
-    char **argv;
-};
-/* Reads the file that is the option's value. Returns 0, or an exit code after a message. */
-int config_read(struct config *config, const struct options *options);
+/* Reads the file that is the option's value; *ret has its options like a command line, whose
+ * strings `kept` owns. `nested`: the option is itself from a file. Returns 0, or an exit code after
+ * a message. */
+int config_read(const struct options *options, bool nested, struct text_list *kept,
+                struct options *ret);
 
 #endif

@@ -3,12 +3,12 @@
  * not affect the others. Remarks are printed at once, or become part of the JSON document. */
 #include "lodctr.h"
 
+#include "../common/child.h"
 #include "../view/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* BAR_DELAY: milliseconds */
@@ -21,15 +21,8 @@ struct install_run {
     bool planned; /* the registry file was parsed into the plan */
     size_t done;
     bool bar; /* a progress bar is shown */
-    long long bar_due;
+    int64_t bar_due;
 };
-
-static long long now_milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 /* ---- a progress bar below the lines, if loading takes longer than a second ---- */
 
@@ -45,7 +38,7 @@ static void bar_draw(const struct install_run *install)
 {
     char bar[BAR_COLUMNS + 1] = "";
     size_t all = install->opts->arg_count, full = install->done * BAR_COLUMNS / all;
-    if (!install->bar || now_milliseconds() < install->bar_due)
+    if (!install->bar || now_ms() < install->bar_due)
         return;
     memset(bar, '.', BAR_COLUMNS);
     memset(bar, '#', full);
@@ -240,7 +233,7 @@ DWORD install_files(const struct lodctr *opts)
                                   .json.out = stdout,
                                   .bar = opts->arg_count > 1 && !opts->json && !opts->quiet &&
                                          status_terminal(STDERR_FILENO),
-                                  .bar_due = now_milliseconds() + BAR_DELAY};
+                                  .bar_due = now_ms() + BAR_DELAY};
     char *library = opts->library ? library_path(opts->library) : NULL;
     opl_load_options options = {.user = opts->user,
                                 .dry_run = opts->dry_run,

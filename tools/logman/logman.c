@@ -226,25 +226,16 @@ static int take_word(struct logman *opts, struct options *options)
 
 static int take_options(struct logman *opts, struct options *options, bool nested);
 
-static int take_config(struct logman *opts, const struct options *options, bool nested)
-{
-    struct config config = {.kept = &opts->kept, .nested = nested};
-    int wrong = config_read(&config, options);
-    struct options inner = {.tool = &tool,
-                            .command = options->command,
-                            .at = 1,
-                            .argv = config.argv,
-                            .argc = config.argc};
-    return wrong ? wrong : take_options(opts, &inner, true);
-}
-
 static int take_option(struct logman *opts, struct options *options, int id, bool nested)
 {
     if (id == OPTION_ARGUMENT)
         return take_word(opts, options);
     opts->last = 0;
-    if (id == CONFIG)
-        return take_config(opts, options, nested);
+    if (id == CONFIG) {
+        struct options inner;
+        int wrong = config_read(options, nested, &opts->kept, &inner);
+        return wrong ? wrong : take_options(opts, &inner, true);
+    }
     if (id == TRACE)
         return options_complain(options, "-ets is not supported: there are no event traces");
     if (id == AT_ONCE) /* start returns at once anyway */

@@ -10,6 +10,7 @@
 #include "../common/machine-message.h"
 #include "../common/machines.h"
 #include "../common/missing.h"
+#include "../common/status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -182,10 +183,10 @@ static int read_options(struct pcview *view, int argc, char **argv)
 static void look_at_output(struct pcview *view)
 {
     struct winsize size;
-    const char *columns = getenv("COLUMNS"), *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    const char *columns = getenv("COLUMNS");
     view->utf8 = text_begin();
-    view->terminal = isatty(STDOUT_FILENO) && (!term || strcmp(term, "dumb") != 0);
-    view->colours = view->terminal && !(no && *no);
+    view->terminal = status_terminal(STDOUT_FILENO);
+    view->colours = status_colours(STDOUT_FILENO);
     view->style = style_make(view->colours);
     view->width = columns && atoi(columns) > 0 ? atoi(columns) : PLAIN_WIDTH;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) /* dumb terminals have a

@@ -82,17 +82,12 @@ static int take_word(struct relog *opts, const struct options *options, bool aft
     return text_list_add(path ? &opts->wanted : &opts->inputs, word) ? 0 : EXIT_FAILED;
 }
 
-static int take_arguments(struct relog *opts, int argc, char **argv, bool nested);
-
-static int take_config(struct relog *opts, const struct options *options, bool nested)
-{
-    struct config config = {.kept = &opts->kept, .nested = nested};
-    int wrong = config_read(&config, options);
-    return wrong ? wrong : take_arguments(opts, config.argc, config.argv, true);
-}
+static int take_options(struct relog *opts, struct options *options, bool nested);
 
 static int take_option(struct relog *opts, struct options *options, int id, bool nested)
 {
+    struct options inner;
+    int wrong;
     switch (id) {
     case COUNTER:
         return text_list_add(&opts->wanted, options->value) ? 0 : EXIT_FAILED;
@@ -109,7 +104,8 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
     case END:
         return when_take(options, id == BEGIN ? &opts->begin : &opts->end);
     case CONFIG:
-        return take_config(opts, options, nested);
+        wrong = config_read(options, nested, &opts->kept, &inner);
+        return wrong ? wrong : take_options(opts, &inner, true);
     case RENAME:
         return take_rename(opts, options);
     default:
@@ -118,14 +114,13 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
 }
 
 /* Reads the command line, or a file of options. Returns 0, an exit code, or OPTION_SHOWN. */
-static int take_arguments(struct relog *opts, int argc, char **argv, bool nested)
+static int take_options(struct relog *opts, struct options *options, bool nested)
 {
-    struct options options;
     bool after_counter = false;
-    int wrong = 0, id = options_begin(&options, &tool, argc, argv);
-    while (id > 0 && !wrong && (id = options_next(&options)) > 0) {
-        wrong = id == OPTION_ARGUMENT ? take_word(opts, &options, after_counter)
-                                      : take_option(opts, &options, id, nested);
+    int wrong = 0, id = 1;
+    while (id > 0 && !wrong && (id = options_next(options)) > 0) {
+        wrong = id == OPTION_ARGUMENT ? take_word(opts, options, after_counter)
+                                      : take_option(opts, options, id, nested);
         after_counter = id == COUNTER || id == TOP || (id == OPTION_ARGUMENT && after_counter);
     }
     if (id == OPTION_SHOWN)
@@ -290,7 +285,9 @@ static int run(const struct relog *opts)
 int main(int argc, char **argv)
 {
     struct relog opts = {0};
-    int code = take_arguments(&opts, argc, argv, false);
+    struct options options;
+    options_begin(&options, &tool, argc, argv); /* cannot fail, because there are no commands */
+    int code = take_options(&opts, &options, false);
     if (!code)
         code = check(&opts);
     if (!code)

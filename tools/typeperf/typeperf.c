@@ -73,14 +73,7 @@ static int take_counter_file(struct typeperf *opts, const struct options *option
     return 0;
 }
 
-static int take_arguments(struct typeperf *opts, int argc, char **argv, bool nested);
-
-static int take_config(struct typeperf *opts, const struct options *options, bool nested)
-{
-    struct config config = {.kept = &opts->kept, .nested = nested};
-    int wrong = config_read(&config, options);
-    return wrong ? wrong : take_arguments(opts, config.argc, config.argv, true);
-}
+static int take_options(struct typeperf *opts, struct options *options, bool nested);
 
 static int take_number(struct typeperf *opts, const struct options *options, int id)
 {
@@ -96,6 +89,8 @@ static int take_number(struct typeperf *opts, const struct options *options, int
 
 static int take_option(struct typeperf *opts, const struct options *options, int id, bool nested)
 {
+    struct options inner;
+    int wrong;
     switch (id) {
     case FORMAT:
         return sheet_take_format(options, &opts->format);
@@ -108,7 +103,8 @@ static int take_option(struct typeperf *opts, const struct options *options, int
     case OUTPUT:
         return sheet_take_output(options, &opts->output);
     case CONFIG:
-        return take_config(opts, options, nested);
+        wrong = config_read(options, nested, &opts->kept, &inner);
+        return wrong ? wrong : take_options(opts, &inner, true);
     case SERVER:
         return take_server(opts, options);
     case OPTION_SET:
@@ -123,12 +119,11 @@ static int take_option(struct typeperf *opts, const struct options *options, int
 }
 
 /* Reads the command line, or a file of options. Returns 0, an exit code, or OPTION_SHOWN. */
-static int take_arguments(struct typeperf *opts, int argc, char **argv, bool nested)
+static int take_options(struct typeperf *opts, struct options *options, bool nested)
 {
-    struct options options;
-    int wrong = 0, id = options_begin(&options, &tool, argc, argv);
-    while (id > 0 && !wrong && (id = options_next(&options)) > 0)
-        wrong = take_option(opts, &options, id, nested);
+    int wrong = 0, id = 1;
+    while (id > 0 && !wrong && (id = options_next(options)) > 0)
+        wrong = take_option(opts, options, id, nested);
     if (id == OPTION_SHOWN)
         return OPTION_SHOWN;
     return id < 0 ? options_status(id) : wrong;
@@ -180,7 +175,9 @@ static int run(const struct typeperf *opts)
 int main(int argc, char **argv)
 {
     struct typeperf opts = {.format = sheet_formats};
-    int code = take_arguments(&opts, argc, argv, false);
+    struct options options;
+    options_begin(&options, &tool, argc, argv); /* cannot fail, because there are no commands */
+    int code = take_options(&opts, &options, false);
     opts.list |= opts.list_instances || opts.names;
     if (!code)
         code = check(&opts);

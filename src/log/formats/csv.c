@@ -12,11 +12,6 @@ void csv_head(struct csv *csv, const char *zone)
                   csv->separator);
 }
 
-void csv_name(struct csv *csv, const char *name)
-{
-    buffer_printf(&csv->lines, "\"%s\"%c", name, csv->separator);
-}
-
 /* Reserves memory for a field of at most `size` bytes. Returns where it is to be written, after its
  * opening quote; NULL: no memory. */
 static char *begin(struct csv *csv, size_t size)
@@ -34,6 +29,13 @@ static void end(struct csv *csv, char *out)
     *out++ = '"';
     *out++ = csv->separator;
     csv->lines.len = (size_t)(out - csv->lines.data);
+}
+
+void csv_name(struct csv *csv, const char *name)
+{
+    char *out = begin(csv, strlen(name));
+    if (out)
+        end(csv, stpcpy(out, name));
 }
 
 void csv_text(struct csv *csv, const char *text)
