@@ -230,20 +230,16 @@ static bool has_numbers(const struct service *service)
     return !path || !registry_get_dword(path, "First Counter", &first);
 }
 
-/* Returns the probable reason why Open returned ERROR_FILE_NOT_FOUND: the service has no numbers,
- * or its code reads the key of another service. */
-static char *guess_missing(const struct service *service)
-{
-    if (!has_numbers(service))
-        return text_format("its names were never loaded; run lodctr FILE.ini");
-    return text_format("if it reads First Counter itself, the key in its code must be "
-                       "Services\\%s\\Performance; drivername in the ini file names that key",
-                       service->name);
-}
-
 void library_report_open(const struct service *service, LSTATUS status)
 {
-    FREE_AUTO char *more = status == ERROR_FILE_NOT_FOUND ? guess_missing(service) : NULL;
+    FREE_AUTO char *more = NULL;
+    /* probably the service has no numbers, or its code reads the key of another service */
+    if (status == ERROR_FILE_NOT_FOUND && !has_numbers(service))
+        more = text_format("its names were never loaded; run lodctr FILE.ini");
+    else if (status == ERROR_FILE_NOT_FOUND)
+        more = text_format("if it reads First Counter itself, the key in its code must be "
+                           "Services\\%s\\Performance; drivername in the ini file names that key",
+                           service->name);
     verdict_report(service, 1008, EVENT_FIELDS(EVENT_STATUS(status)), more);
 }
 
@@ -266,17 +262,6 @@ static LSTATUS load(struct service *service)
     return status;
 }
 
-/* Returns the ms after which an Open is reported as slow; 0: never. */
-static int64_t slow_after(const struct service *service, const struct host_settings *settings)
-{
-    if (settings->configuration & CONFIGURATION_NO_HANG_TEST)
-        return 0;
-    uint32_t ms = service->open_timeout ? service->open_timeout : settings->slow_open;
-    if (!ms && service->code->place != PLACE_SHIPPED)
-        ms = DEFAULT_OPEN_MS;
-    return ms;
-}
-
 void library_report_slow_open(const struct service *service, int64_t ms)
 {
     char more[48];
@@ -287,11 +272,14 @@ void library_report_slow_open(const struct service *service, int64_t ms)
 static LSTATUS call_open(struct service *service, const struct host_settings *settings)
 {
     PM_OPEN_PROC *open = service->code->module.open;
-    int64_t limit = slow_after(service, settings), start = clock_ticks();
+    int64_t limit = service->open_timeout ? service->open_timeout : settings->slow_open;
+    if (!limit && service->code->place != PLACE_SHIPPED)
+        limit = DEFAULT_OPEN_MS;
+    int64_t start = clock_ticks();
     LSTATUS status = open ? (LSTATUS)open((LPWSTR)service->export_names) : ERROR_SUCCESS;
     int64_t ms = (clock_ticks() - start) / TICKS_PER_MS;
     trace("host", "%s: Open returned %d", service->name, (int)status);
-    if (limit && ms > limit)
+    if (limit && ms > limit && !(settings->configuration & CONFIGURATION_NO_HANG_TEST))
         library_report_slow_open(service, ms);
     if (status)
         library_report_open(service, status);

@@ -351,19 +351,6 @@ static int compare_listed(const void *left, const void *right)
     return (a->position > b->position) - (a->position < b->position);
 }
 
-static void index_service(struct service_table *table, uint32_t position)
-{
-    const struct service *service = &table->services[position];
-    if (service->disabled)
-        return;
-    table->enabled[table->enabled_count++] = position;
-    if (!service->has_list)
-        table->listless[table->listless_count++] = position;
-    for (size_t i = 0; i < service->object_count; i++)
-        table->listed[table->listed_count++] =
-            (struct listed_object){service->objects[i], position};
-}
-
 LSTATUS service_table_index(struct service_table *table)
 {
     size_t objects = 1;
@@ -374,8 +361,17 @@ LSTATUS service_table_index(struct service_table *table)
     table->listed = calloc(objects, sizeof(*table->listed));
     if (!table->enabled || !table->listless || !table->listed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    for (size_t i = 0; i < table->count; i++)
-        index_service(table, (uint32_t)i);
+    for (uint32_t position = 0; position < table->count; position++) {
+        const struct service *service = &table->services[position];
+        if (service->disabled)
+            continue;
+        table->enabled[table->enabled_count++] = position;
+        if (!service->has_list)
+            table->listless[table->listless_count++] = position;
+        for (size_t i = 0; i < service->object_count; i++)
+            table->listed[table->listed_count++] =
+                (struct listed_object){service->objects[i], position};
+    }
     qsort(table->listed, table->listed_count, sizeof(*table->listed), compare_listed);
     return ERROR_SUCCESS;
 }

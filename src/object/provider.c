@@ -399,13 +399,6 @@ static bool row_is_on(opl_provider *provider, const struct row *row)
     return is_there(provider, source) && has_word(source->text, row->is->if_word);
 }
 
-/* True if an instance that appears later can have this row: the row's file exists, or each instance
- * has a file of its own. */
-static bool row_possible(opl_provider *provider, const struct row *row)
-{
-    return !row->source || row->source->star || is_there(provider, row->source);
-}
-
 /* True if the object `rows_as`, which has the same rows, has kept this row, or if there is no such
  * object. */
 static bool row_is_elsewhere(opl_provider *provider, const struct object *object, DWORD index)
@@ -418,13 +411,16 @@ static bool row_is_elsewhere(opl_provider *provider, const struct object *object
     return !other;
 }
 
-static void object_switch_rows(opl_provider *provider, struct object *object)
+/* Decides whether the object has the row. `possible`: it has no instances yet, but may have some:
+ * those have the row if its file exists, or if each instance has a file of its own. */
+static void switch_row(opl_provider *provider, const struct object *object, struct row *row,
+                       bool possible)
 {
-    for (size_t i = 0; i < object->row_count; i++) {
-        struct row *row = &object->rows[i];
-        row->seen = row->seen && row_is_on(provider, row) &&
-                    row_is_elsewhere(provider, object, row->is->index);
-    }
+    if (!object->listing.count)
+        row->seen =
+            possible && (!row->source || row->source->star || is_there(provider, row->source));
+    row->seen =
+        row->seen && row_is_on(provider, row) && row_is_elsewhere(provider, object, row->is->index);
 }
 
 /* Reads everything once and drops the rows that no instance has. The rows of an object that has no
@@ -443,9 +439,8 @@ static LSTATUS provider_find_out(opl_provider *provider)
     for (size_t i = 0; i < provider->object_count && !status; i++) {
         struct object *object = &provider->objects[i];
         bool possible = object->listing.count == 0 && instances_possible(provider, object);
-        for (size_t row = 0; row < object->row_count && object->listing.count == 0; row++)
-            object->rows[row].seen = possible && row_possible(provider, &object->rows[row]);
-        object_switch_rows(provider, object);
+        for (size_t row = 0; row < object->row_count; row++)
+            switch_row(provider, object, &object->rows[row], possible);
         status = object_fix(object, provider);
         listing_unused(&object->listing);
     }

@@ -175,19 +175,14 @@ static bool is_outside(const struct merge *merge, uint32_t first, uint32_t last)
     return user != (first >= USER_FIRST) || (!user && last > MACHINE_HIGHEST + 1);
 }
 
-/* True if the provider has the numbers of the backup already. */
-static bool has_them(const struct merge_target *target)
-{
-    return target->here && target->here->loaded &&
-           target->here->number[FIRST_COUNTER] == target->first;
-}
-
 /* True if the provider cannot get the numbers of the backup: they are outside the layer's range and
  * not the provider's own, or in use here by another provider that keeps its numbers, or by texts
  * written by hand. */
 static bool is_taken(const struct merge *merge, const struct merge_target *target)
 {
-    if (is_outside(merge, target->first, target->last) && !has_them(target))
+    bool has_them = target->here && target->here->loaded &&
+                    target->here->number[FIRST_COUNTER] == target->first;
+    if (is_outside(merge, target->first, target->last) && !has_them)
         return true;
     for (size_t i = 0; i < merge->here.count; i++) {
         const struct here *here = &merge->here.list[i];

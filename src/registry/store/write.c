@@ -93,26 +93,20 @@ static void sweep(int folder)
         closedir(listing);
 }
 
-/* Calls sweep for a layer's folder once per process. */
-static void sweep_once(enum registry_layer layer, int folder)
-{
-    static bool swept[STORE_LAYERS];
-    if (!swept[layer])
-        sweep(folder);
-    swept[layer] = true;
-}
-
 LSTATUS writers_enter(enum registry_layer layer, struct writers_lock *ret)
 {
+    static bool swept[STORE_LAYERS]; /* once in a process */
     *ret = (struct writers_lock){-1, -1};
     lock_take(&writers);
     LSTATUS status = open_folder(layer, &ret->folder);
     if (!status)
         status = file_lock(ret->folder, LOCK_FILE, &ret->lock);
-    if (status)
+    if (status) {
         writers_leave(ret);
-    else
-        sweep_once(layer, ret->folder);
+    } else if (!swept[layer]) {
+        sweep(ret->folder);
+        swept[layer] = true;
+    }
     return status;
 }
 
