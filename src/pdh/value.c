@@ -223,13 +223,6 @@ struct tally {
     bool whole_fits;
 };
 
-static double number_of(const PDH_FMT_COUNTERVALUE *value, DWORD format)
-{
-    if (format & PDH_FMT_DOUBLE)
-        return value->doubleValue;
-    return format & PDH_FMT_LARGE ? (double)value->largeValue : value->longValue;
-}
-
 static LONGLONG whole_of(const PDH_FMT_COUNTERVALUE *value, DWORD format)
 {
     return format & PDH_FMT_LARGE ? value->largeValue : value->longValue;
@@ -249,10 +242,13 @@ static void tally_add(struct tally *tally, const PDH_FMT_COUNTERVALUE *value, DW
     if (tally->count == 0 || less(&tally->max, value, format))
         tally->max = *value;
     tally->count++;
-    tally->sum += number_of(value, format);
-    if (!(format & PDH_FMT_DOUBLE))
-        tally->whole_fits &=
-            !__builtin_add_overflow(tally->whole_sum, whole_of(value, format), &tally->whole_sum);
+    if (format & PDH_FMT_DOUBLE) {
+        tally->sum += value->doubleValue;
+        return;
+    }
+    LONGLONG whole = whole_of(value, format);
+    tally->sum += (double)whole;
+    tally->whole_fits &= !__builtin_add_overflow(tally->whole_sum, whole, &tally->whole_sum);
 }
 
 static void put_mean(const struct tally *tally, DWORD format, PDH_FMT_COUNTERVALUE *ret)

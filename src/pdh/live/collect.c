@@ -61,24 +61,21 @@ static int64_t local_time(int64_t utc_100ns)
     return utc_100ns + (int64_t)local.tm_gmtoff * CLOCK_TICKS_PER_SECOND;
 }
 
-/* True if both clocks agree on the length of an interval, to 1 %. If not, the time was set or the
- * machine slept. READING_100NS is added, because the clocks are read one after the other. */
-static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
-{
-    enum { READING_100NS = 1000 };
-    int64_t difference = llabs(monotonic_100ns - wall_100ns);
-    return monotonic_100ns > 0 && difference <= monotonic_100ns / 100 + READING_100NS;
-}
-
+/* Notes the times of the newest answer. `steady`: both clocks agree on the length of the interval
+ * before it, to 1 %. If not, the time was set or the machine slept. READING_100NS is added, because
+ * the clocks are read one after the other. */
 static void note_times(struct machine_group *group)
 {
+    enum { READING_100NS = 1000 };
     const PERF_DATA_BLOCK *header = &group->snapshot.block.header;
     int64_t ticks = header->PerfTime.QuadPart, frequency = header->PerfFreq.QuadPart;
     int64_t wall = header->PerfTime100nSec.QuadPart;
     group->steady = group->frequency == frequency && frequency > 0;
     if (group->steady) {
         double length = (double)(ticks - group->ticks) * CLOCK_TICKS_PER_SECOND;
-        group->steady = agree((int64_t)(length / (double)frequency), wall - group->wall_100ns);
+        int64_t monotonic = (int64_t)(length / (double)frequency);
+        int64_t difference = llabs(monotonic - (wall - group->wall_100ns));
+        group->steady = monotonic > 0 && difference <= monotonic / 100 + READING_100NS;
     }
     group->ticks = ticks;
     group->frequency = frequency;

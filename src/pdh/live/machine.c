@@ -51,30 +51,22 @@ static struct machine *find_connected(const char *name)
     return machine;
 }
 
-static struct machine *add_machine(const char *name, HKEY key)
-{
-    struct machine *machine = calloc(1, sizeof *machine);
-    if (!machine)
-        return NULL;
-    snprintf(machine->label, sizeof machine->label, "\\\\%s", name);
-    machine->key = key;
-    pthread_mutex_init(&machine->lock, NULL);
-    machine->next = machines;
-    machines = machine;
-    return machine;
-}
-
 /* Adds a machine that was just connected. Takes ownership of the key. */
 static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
 {
     lock_take(&machines_lock);
     /* not NULL if another thread has connected to the machine meanwhile */
     struct machine *machine = find_connected(name);
-    bool ours = !machine;
-    if (ours)
-        machine = add_machine(name, key);
+    bool ours = !machine && (machine = calloc(1, sizeof *machine));
+    if (ours) {
+        snprintf(machine->label, sizeof machine->label, "\\\\%s", name);
+        machine->key = key;
+        pthread_mutex_init(&machine->lock, NULL);
+        machine->next = machines;
+        machines = machine;
+    }
     lock_release(&machines_lock);
-    if (!ours || !machine)
+    if (!ours)
         key_close(key);
     *ret = machine;
     return machine ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -52,26 +52,15 @@ struct capture_writer {
 
 /* ---- columns ---- */
 
-static bool capacity_for_one(struct capture_writer *writer)
+static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
 {
-    size_t count = writer->count + 1;
-    struct writer_column *columns = reallocarray(writer->columns, count, sizeof *columns);
+    struct writer_column *columns =
+        reallocarray(writer->columns, writer->count + 1, sizeof *columns);
     if (!columns)
         return false;
     writer->columns = columns;
-    columns[writer->count] = (struct writer_column){0};
-    return true;
-}
-
-static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
-{
-    if (!capacity_for_one(writer))
-        return false;
-    struct writer_column *column = &writer->columns[writer->count];
-    column->counter = counter;
-    column->path = strdup(path);
-    writer->count += column->path != NULL;
-    return column->path;
+    columns[writer->count] = (struct writer_column){.counter = counter, .path = strdup(path)};
+    return columns[writer->count].path && ++writer->count;
 }
 
 /* Adds a column for one instance; its path has "a#1" for the second instance named "a". False: not
