@@ -164,6 +164,14 @@ uint32_t opl_rows_add(opl_rows *rows, int64_t time, const double *numbers,
 uint32_t opl_rows_flush(opl_rows *rows); /* writes the rows that were added to the file */
 uint32_t opl_rows_close(opl_rows *rows); /* flushes, and frees all; `rows` may be NULL */
 
+/* A flag of PdhOpenLog for writing: the file gets only the counters that have user data other than
+ * 0, and of several with the same path the first. */
+#define OPL_LOG_MARKED 0x20000000u
+/* Like PdhUpdateLog, but writes the newest values of the log's query, which
+ * PdhCollectQueryDataWithTime has collected at `time`, instead of collecting others. Returns a
+ * status of pdhmsg.h. */
+uint32_t opl_log_newest(void *log, int64_t time);
+
 /* A flag of PdhExpandWildCardPathH: lists paths as the capture has them. If a column has all
  * instances of each sample, its path has "*" and is not expanded. No effect on live data. */
 #define OPL_EXPAND_AS_RECORDED 0x80000000u

@@ -198,7 +198,8 @@ struct capture_options {
 PDH_STATUS capture_open(const struct capture_options *options, DWORD *type, PDH_HLOG *ret);
 /* `files` is a multi-string of paths. */
 PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret);
-PDH_STATUS capture_update(PDH_HLOG log, const char *user_string);
+/* `time`: when the query's newest values, which are written, were collected; 0: collects them. */
+PDH_STATUS capture_update(PDH_HLOG log, LONGLONG time, const char *user_string);
 PDH_STATUS capture_close(PDH_HLOG log, DWORD flags);
 PDH_STATUS capture_catalog(PDH_HLOG log);
 PDH_STATUS capture_size(PDH_HLOG log, LONGLONG *ret);

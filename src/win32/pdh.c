@@ -280,7 +280,7 @@ PDH_STATUS PdhVbOpenLog(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY quer
 
 PDH_STATUS PdhVbUpdateLog(PDH_HLOG log, LPCSTR user_string)
 {
-    return capture_update(log, user_string);
+    return capture_update(log, 0, user_string);
 }
 
 /* Fails for sizes above 2 GiB, which do not fit into a Long of Visual Basic. */

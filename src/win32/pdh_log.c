@@ -21,13 +21,13 @@ PDH_STATUS PdhOpenLogW(LPCWSTR file, DWORD access, LPDWORD type, PDH_HQUERY quer
 
 PDH_STATUS PdhUpdateLogA(PDH_HLOG log, LPCSTR user_string)
 {
-    return capture_update(log, user_string);
+    return capture_update(log, 0, user_string);
 }
 
 PDH_STATUS PdhUpdateLogW(PDH_HLOG log, LPCWSTR user_string)
 {
     NARROW(text, user_string);
-    return capture_update(log, text.text);
+    return capture_update(log, 0, text.text);
 }
 
 PDH_STATUS PdhCloseLog(PDH_HLOG log, DWORD flags)

@@ -341,6 +341,23 @@ const char *opl_capture_unshown(void)
     return pdh_double.unshown;
 }
 
+/* no test of the double keeps a BLG */
+PDH_STATUS PdhOpenLogA(const char *file, DWORD access, DWORD *type, PDH_HQUERY query, DWORD size,
+                       const char *caption, PDH_HLOG *ret)
+{
+    return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
+}
+
+PDH_STATUS PdhCloseLog(PDH_HLOG log, DWORD flags)
+{
+    return (PDH_STATUS)PDH_INVALID_HANDLE;
+}
+
+uint32_t opl_log_newest(void *log, int64_t time)
+{
+    return PDH_INVALID_HANDLE;
+}
+
 PDH_STATUS PdhGetDataSourceTimeRangeA(const char *source, DWORD *entries, PDH_TIME_INFO *info,
                                       DWORD *size)
 {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <openperflib/capture.h>
+#include <openperflib/unstable.h>
 
 #include "fake.h"
 #include "table.h"
@@ -69,7 +70,7 @@ static void a_capture_is_written_anew(void **state)
         counter_add(query, "\\Network Interface(*)\\Bytes Total/sec", false, 0, &counter), 0);
     options_of(&options, query, "new.csv", path);
     assert_int_equal(capture_open(&options, &type, &log), 0);
-    while (capture_update(log, NULL) == 0)
+    while (capture_update(log, 0, NULL) == 0)
         ;
     assert_int_equal(capture_close(log, PDH_FLAGS_CLOSE_QUERY), 0);
     assert_int_equal(query_close(query), STATUS(INVALID_HANDLE));
@@ -126,7 +127,7 @@ static void a_binary_capture_becomes_windows_text(void **state)
         add_columns_of(cases[i].like, query);
         options_of(&options, query, "like", path);
         assert_int_equal(capture_open(&options, &type, &log), 0);
-        while (capture_update(log, NULL) == 0)
+        while (capture_update(log, 0, NULL) == 0)
             ;
         assert_int_equal(capture_close(log, PDH_FLAGS_CLOSE_QUERY), 0);
         assert_int_equal(file_read(AT_FDCWD, path, &written), 0);
@@ -158,7 +159,7 @@ static void the_present_is_written(void **state)
     fake_length = 3;
     assert_int_equal(capture_time_range((struct pdh_from){.log = log}, &range), 0);
     assert_int_equal(range.SampleCount, 0);
-    assert_int_equal(capture_update(log, "a word"), 0);
+    assert_int_equal(capture_update(log, 0, "a word"), 0);
     assert_int_equal(capture_size(log, &size), 0);
     assert_int_equal(file_read(AT_FDCWD, path, &text), 0);
     assert_int_equal(size, text.len);
@@ -194,7 +195,7 @@ static void a_wildcard_is_one_entry(void **state)
     for (size_t i = 0; i < COUNT(differences); i++) {
         fake_process_count = count + (DWORD)differences[i];
         fake_processes[count] = fake_processes[count + 1] = (struct fake_process){"born", 77};
-        assert_int_equal(capture_update(handle, NULL), 0);
+        assert_int_equal(capture_update(handle, 0, NULL), 0);
         fake_pass(1000);
     }
     assert_int_equal(capture_close(handle, 0), 0);
@@ -233,14 +234,14 @@ static void counters_are_added_later(void **state)
         assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
         options_of(&options, query, "later", path);
         assert_int_equal(capture_open(&options, &type, &handle), 0);
-        assert_int_equal(capture_update(handle, NULL), STATUS(NO_DATA)); /* writes no sample */
+        assert_int_equal(capture_update(handle, 0, NULL), STATUS(NO_DATA)); /* writes no sample */
         assert_int_equal(counter_add(query, "\\Process(*)\\ID Process", false, 0, &counter), 0);
         assert_int_equal(counter_add(query, "\\System\\Processor Queue Length", false, 0, &counter),
                          0);
-        assert_int_equal(capture_update(handle, NULL), 0);
+        assert_int_equal(capture_update(handle, 0, NULL), 0);
         assert_int_equal(counter_add(query, "\\Process(init)\\ID Process", false, 0, &counter), 0);
         fake_pass(1000);
-        assert_int_equal(capture_update(handle, NULL), 0);
+        assert_int_equal(capture_update(handle, 0, NULL), 0);
         assert_int_equal(capture_close(handle, PDH_FLAGS_CLOSE_QUERY), 0);
         assert_int_equal(log_open(paths, 1, &log, NULL), 0);
         size_t columns = log_columns(log);
@@ -254,6 +255,52 @@ static void counters_are_added_later(void **state)
         assert_int_equal(log_columns(log), columns + binary);
         log_close(log);
     }
+}
+
+/* A program keeps some counters of the samples that it collects itself. The counter of a path that
+ * comes and goes, and is there twice for a while, is one column. */
+static void chosen_counters_are_kept(void **state)
+{
+    static const char length[] = "\\System\\Processor Queue Length";
+    PDH_HQUERY query;
+    PDH_HCOUNTER counters[3];
+    PDH_HLOG handle;
+    char path[512];
+    const char *const paths[] = {path};
+    struct capture_options options;
+    struct log *log;
+    const struct log_sample *sample;
+    DWORD type = PDH_LOG_TYPE_BINARY;
+    LONGLONG times[4];
+    assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
+    assert_int_equal(counter_add(query, length, false, 1, &counters[0]), 0);
+    assert_int_equal(counter_add(query, "\\Process(init)\\ID Process", false, 0, &counters[1]), 0);
+    options_of(&options, query, "kept.blg", path);
+    options.access |= OPL_LOG_MARKED;
+    assert_int_equal(capture_open(&options, &type, &handle), 0);
+    for (int i = 0; i < (int)COUNT(times); i++) {
+        if (i == 1)
+            assert_int_equal(counter_add(query, length, false, 1, &counters[2]), 0);
+        if (i == 2)
+            assert_int_equal(counter_remove(counters[0]), 0);
+        fake_length = 10 + (DWORD)i;
+        assert_int_equal(query_collect(query, &times[i]), 0);
+        fake_length = 99; /* what another sample would have */
+        assert_int_equal(opl_log_newest(handle, times[i]), 0);
+        fake_pass(1000);
+    }
+    assert_int_equal(counter_remove(counters[2]), 0);
+    assert_int_equal(opl_log_newest(handle, times[3]), PDH_NO_DATA);
+    assert_int_equal(capture_close(handle, PDH_FLAGS_CLOSE_QUERY), 0);
+    assert_int_equal(log_open(paths, 1, &log, NULL), 0);
+    for (int i = 0; i < (int)COUNT(times); i++) {
+        assert_int_equal(log_next(log, &sample), 0);
+        assert_int_equal(sample->time, times[i]);
+        assert_int_equal(sample->values[0].raw.FirstValue, 10 + i);
+    }
+    assert_int_equal((DWORD)log_next(log, &sample), PDH_NO_MORE_DATA);
+    assert_int_equal(log_columns(log), 1);
+    log_close(log);
 }
 
 /* An existing text file is continued if it has the columns of the counters at the first sample. */
@@ -276,8 +323,8 @@ static void later_counters_are_appended(void **state)
         assert_int_equal(capture_open(&options, &type, &handle), 0);
         assert_int_equal(counter_add(query, counters[choices[i]], false, 0, &counter), 0);
         PDH_STATUS wanted = i == 2 ? STATUS(UNMATCHED_APPEND_COUNTER) : 0;
-        assert_int_equal(capture_update(handle, NULL), wanted);
-        assert_int_equal(capture_update(handle, NULL), wanted);
+        assert_int_equal(capture_update(handle, 0, NULL), wanted);
+        assert_int_equal(capture_update(handle, 0, NULL), wanted);
         assert_int_equal(capture_close(handle, PDH_FLAGS_CLOSE_QUERY), 0);
         assert_int_equal(file_read(AT_FDCWD, path, i < 2 ? &before : &after), 0);
     }
@@ -317,7 +364,7 @@ static void options_that_cannot_be(void **state)
     options.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_NEW;
     options.query = NULL;
     assert_int_equal(capture_open(&options, &type, &log), STATUS(INVALID_HANDLE));
-    assert_int_equal(capture_update(query, NULL), STATUS(INVALID_HANDLE));
+    assert_int_equal(capture_update(query, 0, NULL), STATUS(INVALID_HANDLE));
     assert_int_equal(query_close(query), 0);
 }
 
@@ -329,6 +376,7 @@ int main(void)
         cmocka_unit_test(the_present_is_written),
         cmocka_unit_test(a_wildcard_is_one_entry),
         cmocka_unit_test(counters_are_added_later),
+        cmocka_unit_test(chosen_counters_are_kept),
         cmocka_unit_test(later_counters_are_appended),
         cmocka_unit_test(options_that_cannot_be),
     };

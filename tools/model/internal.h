@@ -76,8 +76,10 @@ struct source {
     bool changed, stop, paused, ended;
     enum model_go go; /* the user's last request to go to another time */
     int64_t by;
-    bool goes, going; /* goes: the request is new; going: it is being carried out */
-    bool released;    /* the first model_update was called */
+    bool goes, going;        /* goes: the request is new; going: it is being carried out */
+    bool released;           /* the first model_update was called */
+    int kept;                /* model_keep: the file in memory; -1: none */
+    pthread_mutex_t keeping; /* guards the content of `kept`; held for short writes only */
     double seconds;
     struct frame *first, *last;
     size_t waiting;
@@ -132,6 +134,7 @@ struct sampler {
     uint64_t end;             /* of a capture: the number of samples that all tables have */
     struct timespec modified; /* when the capture was last written, as is_written has seen it */
     struct items values;
+    PDH_HLOG kept; /* writes source->kept; NULL: no sample yet */
 };
 enum { SECOND = 10000000 };
 bool items_read_raw(struct items *items, PDH_HCOUNTER counter);

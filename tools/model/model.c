@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +37,9 @@ static void source_free(struct source *source)
 {
     pthread_cond_destroy(&source->wake);
     pthread_mutex_destroy(&source->mutex);
+    pthread_mutex_destroy(&source->keeping);
+    if (source->kept >= 0)
+        close(source->kept);
     free(source->loss);
     free(source->times);
     free(source->name);
@@ -56,9 +62,11 @@ static struct source *source_new(struct model *model, const char *machine, const
     source->seconds = model->seconds;
     source->paused = model->paused;
     source->step = 1;
+    source->kept = -1;
     source->time_count =
         source_is_whole(source) ? 0 : MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT;
     pthread_mutex_init(&source->mutex, NULL);
+    pthread_mutex_init(&source->keeping, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&source->wake, &monotonic);
@@ -344,6 +352,26 @@ const struct table *model_table(const struct model *model, unsigned table)
     struct source *source;
     struct spec *spec = find_spec(model, table, &source);
     return spec ? &spec->table : NULL;
+}
+
+bool model_keep(struct model *model, size_t number)
+{
+    int file = memfd_create("kept", MFD_CLOEXEC);
+    model->sources[number]->kept = file;
+    return file >= 0;
+}
+
+bool model_kept(const struct model *model, size_t number, int file)
+{
+    struct source *source = model->sources[number];
+    struct stat about = {0};
+    off_t from = 0;
+    pthread_mutex_lock(&source->keeping);
+    bool good = fstat(source->kept, &about) == 0 && about.st_size > 0;
+    while (good && from < about.st_size)
+        good = sendfile(file, source->kept, &from, (size_t)(about.st_size - from)) > 0;
+    pthread_mutex_unlock(&source->keeping);
+    return good;
 }
 
 size_t table_row(const struct table *table, uint64_t identity)

@@ -175,6 +175,13 @@ unsigned model_add_texts(struct model *model, size_t source, const char *const *
  * then read every few seconds, until there are rows. */
 void model_want(struct model *model, unsigned table);
 void model_remove_table(struct model *model, unsigned table);
+/* From now on keeps the raw values of a machine's tables with histories as a BLG, in at most
+ * MODEL_KEPT bytes of memory, of which the oldest are replaced. Must be called before the first
+ * model_update. False: no memory. */
+enum { MODEL_KEPT = 16 << 20 };
+bool model_keep(struct model *model, size_t source);
+/* Copies that BLG to a file. False: there are no samples, or the file has no space. */
+bool model_kept(const struct model *model, size_t source, int file);
 /* With `rest` the table is not sampled any more and has no counters in the query, which saves time
  * while the table is not shown. */
 void model_rest(struct model *model, unsigned table, bool rest);

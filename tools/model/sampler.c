@@ -10,6 +10,7 @@
 #include "../common/last-event.h"
 #include "../common/pdh-message.h"
 #include <openperflib/capture.h>
+#include <openperflib/unstable.h>
 
 #include <errno.h>
 #include <math.h>
@@ -108,16 +109,23 @@ void full_path(const struct source *source, const char *path, char *ret, size_t 
     snprintf(ret, capacity, "%s%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine, path);
 }
 
-PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret)
+/* `kept`: the BLG of model_keep gets the counter. */
+static PDH_STATUS add_counter(struct sampler *sampler, const char *path, bool kept,
+                              PDH_HCOUNTER *ret)
 {
     char full[2 * PDH_MAX_COUNTER_PATH];
     full_path(sampler->source, path, full, sizeof full);
-    PDH_STATUS status = PdhAddEnglishCounterA(sampler->query, full, 0, ret);
+    PDH_STATUS status = PdhAddEnglishCounterA(sampler->query, full, kept, ret);
     if ((DWORD)status != PDH_CSTATUS_NO_OBJECT && (DWORD)status != PDH_CSTATUS_NO_COUNTER)
         return status;
     /* adds the counter by its name in the user's language */
-    PDH_STATUS user = PdhAddCounterA(sampler->query, full, 0, ret);
+    PDH_STATUS user = PdhAddCounterA(sampler->query, full, kept, ret);
     return user ? status : user;
+}
+
+PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret)
+{
+    return add_counter(sampler, path, false, ret);
 }
 
 /* Returns the counter that one of the first `columns` columns has for this path; NULL: none. PDH
@@ -199,7 +207,7 @@ static bool add_column(struct sampler *sampler, const struct spec *spec, size_t 
     if (!*handle)
         *handle = added_before(sampler, spec, at, column->path);
     if (!*handle)
-        column->status = add_path(sampler, column->path, handle);
+        column->status = add_counter(sampler, column->path, spec->history, handle);
     if (*handle)
         describe(*handle, column);
     if (*handle && (column->type || column->explain))
@@ -593,6 +601,40 @@ static PDH_STATUS why_no_data(const struct source *source, struct spec **specs, 
     return status;
 }
 
+/* Adds the sample that was collected at `time` to the BLG of model_keep. After a failure, which is
+ * for lack of memory, the next sample begins a new one. */
+static void keep_sample(struct sampler *sampler, LONGLONG time)
+{
+    const DWORD access =
+        PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS | PDH_LOG_OPT_CIRCULAR | OPL_LOG_MARKED;
+    DWORD type = PDH_LOG_TYPE_BINARY;
+    struct source *source = sampler->source;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", source->kept);
+    pthread_mutex_lock(&source->keeping);
+    PDH_STATUS status = sampler->kept ? 0
+                                      : PdhOpenLogA(path, access, &type, sampler->query, MODEL_KEPT,
+                                                    NULL, &sampler->kept);
+    if (!status)
+        status = (PDH_STATUS)opl_log_newest(sampler->kept, time);
+    if (status && (DWORD)status != PDH_NO_DATA && sampler->kept) {
+        PdhCloseLog(sampler->kept, 0);
+        sampler->kept = NULL;
+    }
+    pthread_mutex_unlock(&source->keeping);
+}
+
+/* Returns the time (UTC) of a machine's sample that PDH has collected at `local`; 0: it has not. A
+ * local time alone may stand for two times, when clocks go back. */
+static int64_t time_of_sample(LONGLONG local)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t time = ((int64_t)now.tv_sec + unix_epoch) * SECOND + now.tv_nsec / 100;
+    int64_t took = local_of_utc(time) - local;
+    return took > 0 && took < 60 * (int64_t)SECOND ? time - took : time;
+}
+
 struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t count)
 {
     struct frame *frame = calloc(1, sizeof *frame + count * sizeof *frame->tables);
@@ -608,13 +650,11 @@ struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t 
             specs[i]->counters->rows = false; /* false until the sample has rows */
     }
     frame->status = any ? PdhCollectQueryDataWithTime(sampler->query, &local) : 0;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    frame->time = ((int64_t)now.tv_sec + unix_epoch) * SECOND + now.tv_nsec / 100;
-    if (sampler->source->capture)
-        frame->time = utc_of_local(local);
+    frame->time = sampler->source->capture ? utc_of_local(local) : time_of_sample(local);
     if (!frame->status || !sampler->source->capture)
         frame->tick = ++sampler->tick;
+    if (local && sampler->source->kept >= 0)
+        keep_sample(sampler, local);
     if (frame->status) {
         frame->status = why_no_data(sampler->source, specs, count, frame->status);
         return frame;
@@ -1130,6 +1170,8 @@ void *sampler_run(void *argument)
         end_with(sampler.source, status);
     else {
         run_machine(&sampler);
+        if (sampler.kept)
+            PdhCloseLog(sampler.kept, 0);
         for (size_t i = 0; i < sampler.count; i++)
             if (sampler.specs[i]->counters)
                 remove_counters(sampler.specs[i]);

@@ -17,6 +17,7 @@ static void fail(struct reply *reply, enum http_status status, const char *why)
 }
 
 static const char no_capture[] = "The server does not have this capture any more: open it again.\n";
+static const char nothing_kept[] = "The server keeps no raw values yet: open the chart first.\n";
 
 /* `address` NULL: the reply has no address. */
 static void write_secret(struct reply *reply, const char *secret, const char *address)
@@ -293,8 +294,8 @@ static void answer_capture(struct server *server, const struct request *request,
     }
 }
 
-/* Reads a capture. The first call starts a job and lets the request wait; when the job has ended,
- * the second call answers the request. */
+/* Reads a capture, or for /api/live/blg what is kept of the machine. The first call starts a job
+ * and lets the request wait; when the job has ended, the second call answers the request. */
 static void answer_reading(struct server *server, const struct request *request,
                            struct reply *reply)
 {
@@ -308,12 +309,19 @@ static void answer_reading(struct server *server, const struct request *request,
                         reply);
         return;
     }
-    enum http_status status;
-    reply->job = captures_start(server->captures, request, what, &status);
+    enum http_status status = HTTP_MISSING;
+    bool live = !strcmp(request->path, "/api/live/blg");
+    int file = live ? live_kept(api_machine(server, request)->live) : -1;
+    if (!live || file >= 0)
+        reply->job = captures_start(server->captures, request, file, what, &status);
+    if (file >= 0)
+        close(file);
     if (reply->job)
         return;
     fail(reply, status,
-         status == HTTP_MISSING ? no_capture : "Too many captures are being read at once.\n");
+         status != HTTP_MISSING ? "Too many captures are being read at once.\n"
+         : live                 ? nothing_kept
+                                : no_capture);
     reply->retry = status == HTTP_BUSY ? "1" : NULL;
 }
 
@@ -352,6 +360,7 @@ void api_answer(struct server *server, const struct request *request, struct rep
         {"GET",    "/api/instances",        answer_instances},
         {"POST",   "/api/titles",           answer_titles   },
         {"POST",   "/api/live",             answer_live     },
+        {"POST",   "/api/live/blg",         answer_reading  },
         {"POST",   "/api/history",          answer_history  },
         {"POST",   "/api/captures",         answer_captures },
         {"GET",    "/api/capture",          answer_capture  },

@@ -171,8 +171,7 @@ static pid_t start(const int files[4], char **arguments)
     return process;
 }
 
-static bool run_job(struct job *job, const struct capture *capture, const char *list,
-                    char **arguments)
+static bool run_job(struct job *job, int file, const char *list, char **arguments)
 {
     struct epoll_event event = {.events = EPOLLIN};
     int paths = memfd_create("paths", MFD_CLOEXEC);
@@ -181,8 +180,7 @@ static bool run_job(struct job *job, const struct capture *capture, const char *
     size_t size = strlen(list);
     if (paths >= 0 && job->answer >= 0 && job->problem >= 0 &&
         pwrite(paths, list, size, 0) == (ssize_t)size)
-        job->process =
-            start((const int[4]){capture->file, job->answer, job->problem, paths}, arguments);
+        job->process = start((const int[4]){file, job->answer, job->problem, paths}, arguments);
     if (paths >= 0)
         close(paths);
     job->process_file = job->process ? (int)syscall(SYS_pidfd_open, job->process, 0) : -1;
@@ -190,18 +188,22 @@ static bool run_job(struct job *job, const struct capture *capture, const char *
            epoll_ctl(job->captures->events, EPOLL_CTL_ADD, job->process_file, &event) == 0;
 }
 
-struct job *captures_start(struct captures *captures, const struct request *request,
+struct job *captures_start(struct captures *captures, const struct request *request, int file,
                            const char *what, enum http_status *ret_status)
 {
     const char *given[] = {request_word(request, "begin"), request_word(request, "end"),
                            request_word(request, "points")};
     char *arguments[7] = {(char *)"openperflib-serve", (char *)READER_OPTION, (char *)what};
-    struct capture *capture = find(captures, request_word(request, "capture"));
+    struct capture *capture = file < 0 ? find(captures, request_word(request, "capture")) : NULL;
     size_t place = 0;
     while (place < JOBS_MOST && captures->jobs[place])
         place++;
-    *ret_status = !capture ? HTTP_MISSING : HTTP_BUSY;
-    struct job *job = capture && place < JOBS_MOST ? calloc(1, sizeof *job) : NULL;
+    if (capture) {
+        capture->used = model_now();
+        file = capture->file;
+    }
+    *ret_status = file < 0 ? HTTP_MISSING : HTTP_BUSY;
+    struct job *job = file >= 0 && place < JOBS_MOST ? calloc(1, sizeof *job) : NULL;
     if (!job)
         return NULL;
     for (size_t i = 0; i < 3; i++)
@@ -212,8 +214,7 @@ struct job *captures_start(struct captures *captures, const struct request *requ
                         .answer = -1,
                         .problem = -1,
                         .begun = model_now()};
-    capture->used = job->begun;
-    if (!run_job(job, capture, request->body, arguments)) {
+    if (!run_job(job, file, request->body, arguments)) {
         captures_end(job);
         return NULL;
     }

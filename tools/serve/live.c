@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     TABLES_MOST = 256, /* for all viewers together */
@@ -77,6 +78,7 @@ struct live *live_new(const char *machine, double seconds)
         return NULL;
     }
     live->source = (size_t)source;
+    model_keep(live->model, live->source); /* without it, there is no BLG */
     return live;
 }
 
@@ -116,6 +118,15 @@ void live_source(const struct live *live, struct model_source *ret)
 double live_seconds(const struct live *live)
 {
     return live->seconds;
+}
+
+int live_kept(const struct live *live)
+{
+    int file = captures_file();
+    if (file < 0 || model_kept(live->model, live->source, file))
+        return file;
+    close(file);
+    return -1;
 }
 
 bool live_watched(const struct live *live)

@@ -186,6 +186,9 @@ double live_seconds(const struct live *live);
 /* Converts a time (UTC) to milliseconds since 1970, which JavaScript uses. */
 int64_t javascript_time(int64_t time);
 bool live_watched(const struct live *live); /* there is a viewer */
+/* Returns a new file without a name, a BLG of the raw values that are kept for histories; -1: there
+ * is none. */
+int live_kept(const struct live *live);
 /* An event for one viewer only: a line with JSON, and an empty line. event_begin opens an object in
  * `json`; false: no memory. event_end closes it; the caller must then free `text`. False: there was
  * no memory, and the event is incomplete. */
@@ -260,9 +263,9 @@ int captures_file(void);
 const char *captures_add(struct captures *captures, int file, const char *name);
 const char *captures_name(struct captures *captures, const char *id); /* NULL: there is none */
 bool captures_remove(struct captures *captures, const char *id);
-/* Starts to read the capture that the request names (reader_main). NULL: *ret_status is the
- * reason. */
-struct job *captures_start(struct captures *captures, const struct request *request,
+/* Starts to read a capture (reader_main): `file`, or if it is -1, the one that the request names.
+ * NULL: *ret_status is the reason. */
+struct job *captures_start(struct captures *captures, const struct request *request, int file,
                            const char *what, enum http_status *ret_status);
 void captures_answer(struct job *job, const char *type, struct reply *reply);
 void captures_end(struct job *job);

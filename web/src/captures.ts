@@ -5,7 +5,7 @@
 import { Column, GAP, Live, ProcessLine, Series, Unit } from "./live";
 import { Counter, ObjectType, parts } from "./objects";
 import { holes, lives, Mark } from "./past";
-import { NoSession, request } from "./session";
+import { NoSession, ofMachine, request } from "./session";
 import { t } from "./texts";
 
 /** The server's own limit. The server refuses a larger file, too, but only after the whole
@@ -67,6 +67,11 @@ export async function readValues(capture: Capture, paths: string[], range: Recor
 /** Reads a part of the capture as a file: "csv" or "blg". */
 export async function readPart(capture: Capture, format: string, paths: string[], from: number, to: number): Promise<Blob> {
     return (await requestPart(capture.id, format, { begin: from, end: to }, paths.map(anyMachine))).blob();
+}
+
+/** Reads the raw values of charts that the server keeps, as a BLG. */
+export async function readKept(machine: string, paths: string[], from: number, to: number): Promise<Blob> {
+    return (await request(ofMachine(`/api/live/blg?begin=${from}&end=${to}`, machine), { method: "POST", body: paths.map(anyMachine).join("\n") })).blob();
 }
 
 const anyMachine = (path: string) => (path.startsWith("\\\\") ? path : `\\\\*${path}`);

@@ -161,7 +161,7 @@ function Page() {
                         {state.chart === "values" && <Values live={shown} lines={lines} />}
                         {ends && <Marks marks={marks} set={setRange} past={joined && past} more={!!joined?.more} />}
                         <Legend live={shown} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
-                        <Save drawn={state.chart === "line" || state.chart === "heat"} live={shown} recording={recording} recorded={!!joined && past.tables.size > 0} lines={lines} paths={state.paths} machine={machine?.name ?? ""} seconds={machine?.seconds ?? 1} range={recording ? zoomed : joined ? [joined.from, joined.to] : null} /></>
+                        <Save drawn={state.chart === "line" || state.chart === "heat"} live={shown} recording={recording} recorded={!!joined && past.tables.size > 0} lines={lines} paths={state.paths} machine={state.machine || (machine?.name ?? "")} seconds={machine?.seconds ?? 1} range={recording ? zoomed : joined ? [joined.from, joined.to] : null} /></>
                     : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}
                 {state.view === "report" && (object ? <Report {...table} object={object} /> : <p class="note">{t("Choose an object in the tree by its button ▦.")}</p>)}
             </main>

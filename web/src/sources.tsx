@@ -4,7 +4,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Line } from "./chart";
-import { Capture, compare, Difference, readCapture, readPart, Recording, upload } from "./captures";
+import { Capture, compare, Difference, readCapture, readKept, readPart, Recording, upload } from "./captures";
 import { number } from "./format";
 import { csvOf, known, partCommand, pathsIn, setCommand, setFile, textOf } from "./lists";
 import type { Shown } from "./past";
@@ -201,25 +201,33 @@ export function Save({ drawn, live, recording, recorded, lines, paths, machine, 
     drawn: boolean; live: Shown; recording: Recording | null; recorded: boolean; lines: Line[]; paths: string[]; machine: string; seconds: number; range: [number, number] | null;
 }) {
     const [set, setSet] = useState(false), [blg, setBlg] = useState(false), [problem, setProblem] = useState("");
+    const failed = (error: unknown) => setProblem(String((error as Error).message || error));
     const part = (format: string) => {
         setProblem("");
         const capture = recording!.captures[0], base = capture.name.replace(/(\.(blg|csv|tsv|zst))+$/i, "");
-        readPart(capture, format, paths, range?.[0] ?? 0, range?.[1] ?? 0).then((content) => save(`${base}-part.${format}`, content),
-            (error: unknown) => setProblem(String((error as Error).message || error)));
+        readPart(capture, format, paths, range?.[0] ?? 0, range?.[1] ?? 0).then((content) => save(`${base}-part.${format}`, content), failed);
+    };
+    const places = live.times.map((time, i) => [time, i]).filter(([time]) => !range || (time >= range[0] && time <= range[1]));
+    const kept = () => {
+        setProblem("");
+        setBlg(true);
+        /* from the sample before the first one on, which a rate needs; the page's times are without parts of a ms */
+        const [first, at] = places[0] ?? [0, 0], last = places[places.length - 1]?.[0] ?? 0;
+        readKept(machine, paths, live.times[at - 1] ?? first, last + 1).then((content) => save(`${machine}.blg`, content), failed);
     };
     const sheet = () => {
-        const shown = lines.filter((line) => !line.hidden), places = live.times.map((time, i) => [time, i]).filter(([time]) => !range || (time >= range[0] && time <= range[1]));
+        const shown = lines.filter((line) => !line.hidden);
         save(`${machine}.csv`, new Blob([csvOf(machine, places.map(([time]) => time), shown.map((line) => ({ path: line.name, values: places.map(([, i]) => line.series.values[i]) })))], { type: "text/csv" }));
     };
     return (
         <div class="save">
             <span>{t("Save what is shown:")}</span>
             <button onClick={() => (recording ? part("csv") : sheet())}>CSV</button>
-            <button aria-expanded={recording ? undefined : blg} onClick={() => (recording ? part("blg") : setBlg(!blg))}>BLG</button>
+            <button onClick={() => (recording ? part("blg") : kept())}>BLG</button>
             <button disabled={!drawn} title={drawn ? "" : t("A picture is made of lines and of heat maps.")} onClick={() => { void imageOf(lines).then((content) => content && save(`${machine}.png`, content)); }}>PNG</button>
             <button aria-expanded={set} onClick={() => setSet(!set)}>{t("Set of logman…")}</button>
             {problem && <p class="problem">{translated(problem)}</p>}
-            {blg && !recording && !recorded && <><p class="note">{t("A .blg needs raw values, which only captures have: record a set instead.")}</p><NewSet paths={paths} seconds={seconds} /></>}
+            {blg && !recording && <p class="note">{t("The .blg has the raw values that the server keeps, from when the chart was first opened on: at most an hour of 60 lines. To keep more, record a set.")}</p>}
             {blg && recorded && range && <Command about={t("This writes the raw values of the set “base” from this range of time. Run it on the machine.")} text={partCommand(paths, ...range)} />}
             {set && <NewSet paths={paths} seconds={seconds} />}
         </div>

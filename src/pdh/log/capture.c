@@ -451,7 +451,7 @@ PDH_STATUS capture_open(const struct capture_options *options, DWORD *type, PDH_
     }
 }
 
-PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
+PDH_STATUS capture_update(PDH_HLOG handle, LONGLONG time, const char *user_string)
 {
     UNCANCELLED;
     struct capture *capture = hold(handle);
@@ -462,10 +462,15 @@ PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
     problem_clear();
     claim_take(&capture->claim);
     if (capture->writer)
-        status = writer_update(capture->writer, user_string);
+        status = writer_update(capture->writer, time, user_string);
     claim_release(&capture->claim);
     let_go(capture);
     return status;
+}
+
+uint32_t opl_log_newest(void *log, int64_t time)
+{
+    return (uint32_t)capture_update(log, time, NULL);
 }
 
 PDH_STATUS capture_close(PDH_HLOG handle, DWORD flags)

@@ -69,8 +69,9 @@ void problem_lose(const struct log_losses *losses);
 struct capture_writer;
 PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
                        struct capture_writer **ret);
-/* Collects the query's counters and writes one line or sample. */
-PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string);
+/* Writes one line or sample: the query's newest values, which were collected at `time`; 0: collects
+ * them first. */
+PDH_STATUS writer_update(struct capture_writer *writer, LONGLONG time, const char *user_string);
 PDH_STATUS writer_close(struct capture_writer *writer); /* does nothing if `writer` is NULL */
 PDH_HQUERY writer_query(const struct capture_writer *writer);
 uint64_t writer_bytes(const struct capture_writer *writer);

@@ -34,8 +34,9 @@ struct capture_writer {
     struct log_writer *log;
     PDH_HQUERY query;
     enum log_kind kind;
-    bool live; /* write each line at once: another program may follow the file, or the power may
+    bool live;   /* write each line at once: another program may follow the file, or the power may
                 * fail */
+    bool marked; /* OPL_LOG_MARKED */
     DWORD most_bytes;
     char *path, *caption; /* caption NULL: lines have none */
     uint32_t counters;    /* number of the query's counters when the columns were made */
@@ -101,12 +102,14 @@ static PDH_STATUS add_recorded(struct capture_writer *writer, PDH_HCOUNTER count
     return path_parse(path, &writer->columns[writer->count - 1].parts);
 }
 
-static bool has_column(const struct capture_writer *writer, const struct counter *counter)
+/* With OPL_LOG_MARKED: true if the file gets no column for the counter. */
+static bool is_left_out(const struct capture_writer *writer, const struct counter *counter,
+                        const char *path)
 {
-    for (size_t i = 0; i < writer->count; i++)
-        if (writer->columns[i].counter == (PDH_HCOUNTER)counter->handle)
-            return true;
-    return false;
+    bool there = !counter->user;
+    for (size_t i = 0; i < writer->count && !there; i++)
+        there = !strcasecmp(writer->columns[i].path, path);
+    return writer->marked && there;
 }
 
 static PDH_STATUS add_column(struct capture_writer *writer, struct pdh_query *query,
@@ -114,6 +117,8 @@ static PDH_STATUS add_column(struct capture_writer *writer, struct pdh_query *qu
 {
     BUFFER_AUTO path = {0};
     counter_full_path(counter, &path);
+    if (!path.failed && is_left_out(writer, counter, path.data))
+        return 0;
     if (!path.failed && writer->kind == LOG_BINARY)
         return add_recorded(writer, (PDH_HCOUNTER)counter->handle, path.data);
     if (!path.failed && counter->wild)
@@ -128,14 +133,12 @@ static PDH_HCOUNTER newest_of(const struct pdh_query *query)
     return count ? (PDH_HCOUNTER)query->counters[count - 1]->handle : NULL;
 }
 
-/* Adds columns for the counters that have none. */
+/* Adds columns for all counters. */
 static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *query)
 {
     PDH_STATUS status = 0;
-    bool first = !writer->count;
     for (uint32_t i = 0; !status && i < query->counter_count; i++)
-        if (first || !has_column(writer, query->counters[i]))
-            status = add_column(writer, query, query->counters[i]);
+        status = add_column(writer, query, query->counters[i]);
     writer->counters = query->counter_count;
     writer->newest = newest_of(query);
     return status;
@@ -295,6 +298,7 @@ PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
         writer->query = options->query;
         writer->live = query->source->ops->real_time;
         writer->kind = kind;
+        writer->marked = options->access & OPL_LOG_MARKED;
         writer->most_bytes = circular ? 0 : options->max_size;
         status = keep_names(writer, options);
     }
@@ -584,8 +588,10 @@ static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
     return status;
 }
 
-/* Makes the columns those of the query's present counters: counters may have been added since
- * PdhOpenLog. The columns of a text file are fixed with its first line. */
+/* Makes the columns those of the query's present counters: counters may have been added or removed
+ * since PdhOpenLog. The columns of a text file are fixed with its first line. Without counters,
+ * nothing is to be written (PDH_NO_DATA): such a sample would look like one whose values are all
+ * missing. */
 static PDH_STATUS follow_query(struct capture_writer *writer)
 {
     struct pdh_query *query = query_claim(writer->query);
@@ -595,8 +601,7 @@ static PDH_STATUS follow_query(struct capture_writer *writer)
     bool changed = query->counter_count != writer->counters || newest_of(query) != writer->newest;
     PDH_STATUS status = 0;
     if (changed && (binary || !writer->extent.samples)) {
-        if (!binary)
-            free_columns(writer);
+        free_columns(writer);
         status = add_columns(writer, query);
         if (!status)
             status = binary ? make_arrays(writer) : create(writer, query, 0, LOG_CREATE_APPEND);
@@ -604,25 +609,20 @@ static PDH_STATUS follow_query(struct capture_writer *writer)
             writer->counters = UINT32_MAX; /* the next sample tries again */
     }
     query_unclaim(query);
-    return status;
+    return status || writer->count ? status : (PDH_STATUS)PDH_NO_DATA;
 }
 
-/* Collects and writes a line or a sample; a counter without a value has a blank as its cell. */
-PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
+/* A counter without a value has a blank as its cell. */
+PDH_STATUS writer_update(struct capture_writer *writer, LONGLONG time, const char *user_string)
 {
-    LONGLONG time = 0;
     if (writer->most_bytes && log_written_bytes(writer->log) >= writer->most_bytes)
         return (PDH_STATUS)PDH_LOG_FILE_TOO_SMALL;
     PDH_STATUS status = follow_query(writer);
-    /* without counters nothing is written: such a sample would look like one whose values are all
-     * missing */
-    if (!status && !writer->count)
-        status = (PDH_STATUS)PDH_NO_DATA;
-    else if (!status)
-        status = query_collect(writer->query, &time);
-    if (status && status != (PDH_STATUS)PDH_NO_DATA)
+    if (status)
         return status;
     if (!time)
+        status = query_collect(writer->query, &time);
+    if ((status && status != (PDH_STATUS)PDH_NO_DATA) || !time)
         return status;
     if (writer->written) {
         status = write_raw(writer, time);
