@@ -267,6 +267,26 @@ bool perfproc_disk_written_bytes(opl_reading *reading, uint64_t *ret)
     return io_of(reading, &io) && (*ret = io.disk_written_bytes, true);
 }
 
+/* Returns the counts with those of children that were waited for; NULL: unreadable. */
+static const struct perfproc_io *all_of(opl_reading *reading)
+{
+    struct perfproc_io own;
+    const struct io_entry *entry = io_of(reading, &own) ? entry_latest(reading) : NULL;
+    return entry ? &entry->all : NULL;
+}
+
+static bool all_read_bytes(opl_reading *reading, uint64_t *ret)
+{
+    const struct perfproc_io *all = all_of(reading);
+    return all && (*ret = all->disk_read_bytes, true);
+}
+
+static bool all_written_bytes(opl_reading *reading, uint64_t *ret)
+{
+    const struct perfproc_io *all = all_of(reading);
+    return all && (*ret = all->disk_written_bytes, true);
+}
+
 /* ---- Process IO ---- */
 
 #define PROCESS(member) OPL_FIELD(struct perfproc_process, member)
@@ -280,6 +300,14 @@ static const opl_counter counters[] = {
      .help = "The time, in seconds, since the process or thread was started.",
      .where = "`proc/*/stat`: word 22, as in Process"},
 #include "io_rows.h"
+    {101806, 101807, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&perfproc_io, all_read_bytes),
+     .item = PROCESS(all_read_bytes), .where = "`proc/*/io`: read_bytes", .name = "IO Disk Read Bytes with Children/sec",
+     .help = "The rate at which bytes are fetched from disks for the process and for its children that have ended. What a child did in its "
+             "whole life counts when the process waits for its end, so short commands of a script count for the script."},
+    {101808, 101809, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&perfproc_io, all_written_bytes),
+     .item = PROCESS(all_written_bytes), .where = "`proc/*/io`: write_bytes", .name = "IO Disk Write Bytes with Children/sec",
+     .help = "The rate at which the process and its children that have ended give the kernel bytes to write to disks. What a child did in its "
+             "whole life counts when the process waits for its end, so short commands of a script count for the script."},
 };
 /* clang-format on */
 #undef PROCESS

@@ -118,6 +118,7 @@ struct perfproc_process {
     uint64_t private_bytes, threads, id, parent, handles;
     uint64_t reads, writes, operations, read_bytes, written_bytes, moved_bytes;
     uint64_t disk_read_bytes, disk_written_bytes;
+    uint64_t all_read_bytes, all_written_bytes; /* with those of children that have ended */
 };
 /* Adds all processes, also to the companions but Thread Details. False: there are no records, and
  * nothing was added. */

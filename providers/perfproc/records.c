@@ -253,6 +253,8 @@ static void io_values(const struct record_list *list, const struct record_task *
     out->moved_bytes = io.read_bytes + io.written_bytes;
     out->disk_read_bytes = io.disk_read_bytes;
     out->disk_written_bytes = io.disk_written_bytes;
+    out->all_read_bytes = process->disk_read_bytes;
+    out->all_written_bytes = process->disk_written_bytes;
 }
 
 static struct perfproc_process process_values(const struct record_list *list,

@@ -5,7 +5,7 @@
  * is known; then on a frozen machine (saved proc files) with the real library; then on this
  * machine, where short processes work, compared with /proc/stat.
  */
-#include "group.h"
+#include "process-list.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -701,6 +701,122 @@ static void this_machine(void **state)
 
 /* A provider that is loaded keeps the machine whose files it found first, so the tests of this
  * machine (argument "live") need a second run of this program. */
+/* ---- bytes of children that have ended ---- */
+
+struct writer {
+    int pid, parent;
+    double all; /* bytes written, with those of children that were waited for */
+};
+
+/* Gives `children` a sample of up to four writers, one second after the last, and returns the sum
+ * of the rates of bytes written; *ret_first is that of the first writer. */
+static double written(struct children *children, uint64_t tick, const struct writer *writers,
+                      size_t count, double *ret_first)
+{
+    struct row rows[4] = {0};
+    struct cell cells[4][3] = {0};
+    struct line lines[4] = {0};
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows[i].identity = (uint64_t)writers[i].pid * 7;
+        cells[i][0].number = lines[i].values[PID] = writers[i].pid;
+        cells[i][2].number = writers[i].all;
+        lines[i].values[PARENT] = writers[i].parent;
+        lines[i].values[WRITTEN] = NAN;
+    }
+    const struct table table = {
+        .tick = tick, .column_count = 3, .row_count = count, .rows = rows, .cells = cells[0]};
+    children_take(children, &table, lines, count, 1);
+    for (size_t i = 0; i < count; i++) {
+        children_add(children, &lines[i]);
+        sum += isnan(lines[i].values[WRITTEN]) ? 0 : lines[i].values[WRITTEN];
+    }
+    *ret_first = lines[0].values[WRITTEN];
+    return sum;
+}
+
+/* The bytes of a child go to its parent when the parent waits for it, without those that were shown
+ * of the child before; a child between two samples is the parent's as a whole. */
+static void bytes_of_children_count_once(void **state)
+{
+    double shell, sum = 0;
+    struct children *children = children_new();
+    written(children, 1,
+            (struct writer[]){
+                {10, 1,  1000},
+                {20, 10, 0   },
+                {21, 20, 0   }
+    },
+            3, &shell);
+    assert_true(isnan(shell));
+    sum += written(children, 2,
+                   (struct writer[]){
+                       {10, 1,  1000},
+                       {20, 10, 40  },
+                       {21, 20, 100 }
+    },
+                   3, &shell);
+    assert_true(shell == 0 && sum == 140);
+    /* 21 has written 30 more and has ended, and so has 20, which waited for it */
+    sum += written(children, 3,
+                   (struct writer[]){
+                       {10, 1, 1000 + 40 + 130}
+    },
+                   1, &shell);
+    assert_true(shell == 30 && sum == 170);
+    /* a child that no sample has seen */
+    sum += written(children, 4,
+                   (struct writer[]){
+                       {10, 1,  1170 + 500},
+                       {30, 10, 0         }
+    },
+                   2, &shell);
+    assert_true(shell == 500 && sum == 670);
+    sum += written(children, 5,
+                   (struct writer[]){
+                       {10, 1,  1670},
+                       {30, 10, 60  }
+    },
+                   2, &shell);
+    /* the file of the parent was read before its child ended */
+    sum += written(children, 6,
+                   (struct writer[]){
+                       {10, 1, 1670}
+    },
+                   1, &shell);
+    assert_true(shell == 0 && sum == 730);
+    sum += written(children, 7,
+                   (struct writer[]){
+                       {10, 1, 1670 + 65}
+    },
+                   1, &shell);
+    assert_true(shell == 5 && sum == 735);
+    /* 40 was not waited for: what is owed is not held against later bytes for ever */
+    written(children, 8,
+            (struct writer[]){
+                {10, 1,  1735},
+                {40, 10, 90  }
+    },
+            2, &shell);
+    written(children, 9,
+            (struct writer[]){
+                {10, 1, 1735}
+    },
+            1, &shell);
+    written(children, 10,
+            (struct writer[]){
+                {10, 1, 1735}
+    },
+            1, &shell);
+    written(children, 11,
+            (struct writer[]){
+                {10, 1, 1835}
+    },
+            1, &shell);
+    assert_true(shell == 100);
+    children_free(children);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -710,6 +826,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(containers_and_the_host),
         cmocka_unit_test(limits_of_groups),
         cmocka_unit_test(ticks_that_are_late),
+        cmocka_unit_test(bytes_of_children_count_once),
         cmocka_unit_test_setup_teardown(a_frozen_machine, frozen_make, frozen_remove),
     };
     const struct CMUnitTest live[] = {cmocka_unit_test(this_machine)};

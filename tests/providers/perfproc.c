@@ -350,6 +350,15 @@ static uint64_t read_bytes_of(uint64_t id)
     return bytes;
 }
 
+/* The bytes with those of children that have ended: as in the file io. */
+static uint64_t all_read_bytes(void)
+{
+    struct answer answer = run_query(u"101800");
+    uint64_t bytes = value_of(&answer, 101800, "shell", 101806);
+    assert_int_equal(value_of(&answer, 101800, "shell", 101808), bytes / 3 * 4);
+    return bytes;
+}
+
 /* When a process waits for a child that has ended, the kernel adds the child's bytes to the io file
  * of the process, and the child's faults to its stat file. These bytes must not be counted as the
  * parent's input and output. */
@@ -358,10 +367,12 @@ static void f_b2_what_children_did_is_not_counted_again(void **state)
     (void)state;
     write_io(600, 2200, 0, 1000);
     assert_int_equal(read_bytes_of(600), 1000);
+    assert_int_equal(all_read_bytes(), 3000);
     write_io(600, 2200, 0, 1500);
     assert_int_equal(read_bytes_of(600), 1500);
     write_io(600, 2200, 7, 8000000);
     assert_int_equal(read_bytes_of(600), 1500);
+    assert_int_equal(all_read_bytes(), 24000000);
     assert_int_equal(read_bytes_of(600), 1500);
     write_io(600, 2200, 7, 8000100);
     assert_int_equal(read_bytes_of(600), 1600);

@@ -17,7 +17,7 @@ struct group {
     float least, most, average;
     unsigned char count;
 };
-enum { BLOCK = 60, BLOCKS = MODEL_COARSE_COUNT / BLOCK + 1, STEP = 64, MOST_BYTES = 14 };
+enum { BLOCK = 60, BLOCKS = MODEL_COARSE_COUNT / BLOCK + 1, STEP = 16, MOST_BYTES = 14 };
 /* Groups that follow each other, as add_to_block writes them. */
 struct block {
     unsigned char *data;        /* its size is the next multiple of STEP */

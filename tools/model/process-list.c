@@ -47,6 +47,7 @@ void process_list_end(struct process_list *list)
     model_remove_table(list->model, list->io);
     model_remove_table(list->model, list->processors);
     model_remove_table(list->model, list->limits);
+    process_list_want_children(list, false);
     ended_free(list->ended);
     free(list->lines);
 }
@@ -56,6 +57,7 @@ void process_list_rest(struct process_list *list, bool rest)
     model_rest(list->model, list->table, rest);
     model_rest(list->model, list->texts, rest);
     model_rest(list->model, list->io, rest);
+    model_rest(list->model, list->with_children, rest);
 }
 
 void process_list_want_limits(struct process_list *list, bool wanted)
@@ -66,6 +68,21 @@ void process_list_want_limits(struct process_list *list, bool wanted)
         return;
     model_remove_table(list->model, list->limits);
     list->limits = 0;
+}
+
+void process_list_want_children(struct process_list *list, bool wanted)
+{
+    static const char *const paths[] = {
+        "\\Process IO(*)\\ID Process",
+        MODEL_RAW "\\Process IO(*)\\IO Disk Read Bytes with Children/sec",
+        MODEL_RAW "\\Process IO(*)\\IO Disk Write Bytes with Children/sec"};
+    if (wanted == (list->with_children != 0))
+        return;
+    model_remove_table(list->model, list->with_children);
+    children_free(list->children);
+    list->children = wanted ? children_new() : NULL;
+    list->with_children =
+        list->children ? model_add_table(list->model, list->source, paths, 3, false) : 0;
 }
 
 static bool reserve(struct process_list *list, size_t count)
@@ -160,6 +177,20 @@ static void take_ended(struct process_list *list, const struct table *table)
                before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
 }
 
+/* Adds the bytes of ended children, if they are wanted and known. */
+static void add_children(struct process_list *list, uint64_t before)
+{
+    const struct table *io = model_table(list->model, list->with_children);
+    if (!list->children || !io || !io->tick)
+        return;
+    int64_t now = model_time(list->model, list->source, io->tick);
+    int64_t then = model_time(list->model, list->source, before);
+    children_take(list->children, io, list->lines, list->line_count,
+                  then ? (double)(now - then) / 1e7 : NAN);
+    for (size_t i = 0; i < list->line_count; i++)
+        children_add(list->children, &list->lines[i]);
+}
+
 /* Adds the table of Process IO if Process does not have the counters of bytes for this user. */
 static void add_io(struct process_list *list, const struct table *table)
 {
@@ -191,8 +222,10 @@ void process_list_read(struct process_list *list)
     if (!table || !table->tick)
         return;
     add_io(list, table);
+    uint64_t before = list->ended_tick;
     read_lines(list, table);
     take_ended(list, table);
+    add_children(list, before);
     for (size_t i = 0; i < list->line_count; i++)
         ended_rate(list->ended, &list->lines[i]);
 }

@@ -8,11 +8,12 @@
 struct process_list {
     struct model *model;
     size_t source;
-    /* io: only if needed; limits: 0 unless process_list_want_limits was called */
-    unsigned table, texts, io, processors, limits;
+    /* io: only if needed; limits, with_children: 0 unless a function below wants them */
+    unsigned table, texts, io, processors, limits, with_children;
     struct ended *ended;
-    uint64_t ended_tick; /* number of the last sample that `ended` has taken */
-    struct line *lines;  /* lines of the newest sample */
+    struct children *children; /* only if with_children */
+    uint64_t ended_tick;       /* number of the last sample that `ended` has taken */
+    struct line *lines;        /* lines of the newest sample */
     size_t line_count, line_capacity;
 };
 /* False: no memory. */
@@ -22,6 +23,9 @@ void process_list_end(struct process_list *list);
 void process_list_rest(struct process_list *list, bool rest);
 /* The limits of groups are read only while they are wanted, because reading them takes long. */
 void process_list_want_limits(struct process_list *list, bool wanted);
+/* With `wanted`, the bytes that a process reads and writes include those of children that have
+ * ended, which takes another table. */
+void process_list_want_children(struct process_list *list, bool wanted);
 /* True if all tables whose values the lines show have their first sample. */
 bool process_list_ready(struct process_list *list);
 /* Reads the lines of all processes from the newest sample; none before the first one. */
@@ -32,5 +36,15 @@ void process_list_group(struct process_list *list, enum grouping grouping, bool 
 /* Makes a line of the process in a row of the table of all processes. */
 void process_list_line(const struct process_list *list, const struct table *table, size_t row,
                        struct line *ret);
+
+/* ---- children.c ---- */
+struct children *children_new(void); /* remembers no sample yet; NULL: out of memory */
+void children_free(struct children *children);
+/* Takes the samples of Process IO (columns: number, bytes read and written with children, since the
+ * start) and of the processes; `seconds` have passed since the sample before. */
+void children_take(struct children *children, const struct table *io, const struct line *lines,
+                   size_t count, double seconds);
+/* Adds the bytes of its ended children to the rates of a process. */
+void children_add(const struct children *children, struct line *line);
 
 #endif

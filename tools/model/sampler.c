@@ -668,6 +668,9 @@ struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t 
         }
     }
     frame->cost = model_now() - sampler->begun;
+    /* not needed until the next sample, and large with thousands of instances */
+    free(sampler->values.data);
+    sampler->values = (struct items){0};
     return frame;
 }
 

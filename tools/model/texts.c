@@ -115,6 +115,8 @@ static bool make_rows(const struct text_rows *collected, struct table_sample *sa
 static bool finish(struct text_rows *collected, struct table_sample *sample)
 {
     sample->spec = (struct spec *)collected->spec;
+    char *fitting = collected->failed ? NULL : realloc(collected->data, collected->used);
+    collected->data = fitting ? fitting : collected->data;
     bool good = !collected->failed && make_rows(collected, sample);
     if (!sample->names)
         free(collected->data);

@@ -180,6 +180,8 @@ static void sum_bytes(struct processes *processes)
 
 static void make_lines(struct processes *processes)
 {
+    process_list_want_children(&processes->list,
+                               processes->sort == READ || processes->sort == WRITTEN);
     process_list_read(&processes->list);
     sum_bytes(processes);
     if (!processes->list.line_count)

@@ -286,7 +286,7 @@ static const struct {
     {"up, down, F", "select; the selection stays on its process until Home"},
     {"Enter", "details of the selected process; there t shows its threads"},
     {"left, right", "sort by another column; i reverses the order"},
-    {"P M R W", "sort by processor, memory, bytes read, bytes written"},
+    {"P M R W", "sort by processor, memory, bytes read, bytes written; these include what children did that have ended"},
     {"/", "show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G"},
     {"G", "one line for each process, program, user, unit, container, control group"},
     {"load", "how many tasks run, or wait for a processor or a disk: averages of 1, 5 and 15 minutes"},
