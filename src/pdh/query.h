@@ -179,6 +179,11 @@ PDH_STATUS cook_item(const struct counter *counter, uint32_t at, DWORD format,
 struct instance_key item_key(const char *name, uint32_t number);
 /* Returns how many items have the key's name. The number in the key must be 0. */
 uint32_t item_set_number(struct item_set *set, struct instance_key key);
+/* Adds an item with the next number of its name, and stores its key. *like: a set that probably
+ * begins with the same names, which then have the same numbers; it becomes NULL at the first name
+ * that differs. Returns false if there is no memory. */
+bool item_add_name(struct item_set *set, const char *name, const struct item_set **like,
+                   struct instance_key *ret);
 
 /* ---- value.c ---- */
 /* Computes a value from the newest two samples of an instance. `before` NULL: there is only one

@@ -132,6 +132,21 @@ uint32_t item_set_number(struct item_set *set, struct instance_key key)
     return used;
 }
 
+bool item_add_name(struct item_set *set, const char *name, const struct item_set **like,
+                   struct instance_key *ret)
+{
+    const struct sample_item *twin =
+        *like && set->count < (*like)->count ? &(*like)->items[set->count] : NULL;
+    if (twin && !strcmp((*like)->names.data + twin->name, name)) {
+        *ret = (struct instance_key){name, twin->length, twin->hash, twin->number};
+    } else {
+        *like = NULL;
+        *ret = item_key(name, 0);
+        ret->number = item_set_number(set, *ret);
+    }
+    return item_add(set, ret);
+}
+
 /* ---- sets of samples ---- */
 
 static void drop_items(struct sample_set *set)

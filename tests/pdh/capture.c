@@ -435,6 +435,123 @@ static void a_history_is_current_until_files_change(void **state)
     unsetenv("OPENPERFLIB_ROOT");
 }
 
+/* ---- equal names in an array ---- */
+
+struct read_values {
+    char names[16][16];
+    double values[16];
+    bool begins[16]; /* the instance was in no sample before */
+    size_t count;
+};
+
+static bool add_value(void *context, const char *instance, int64_t before, int64_t time,
+                      double value)
+{
+    struct read_values *read = context;
+    (void)time;
+    assert_true(read->count < COUNT(read->names));
+    snprintf(read->names[read->count], sizeof read->names[0], "%s", instance);
+    read->begins[read->count] = !before;
+    read->values[read->count++] = value;
+    return true;
+}
+
+/* Checks the values that a history has of the instances: "name value" for each, in order; "new name
+ * value" for the first value of an instance. */
+static void expect_values(const char *instances, const char *expected)
+{
+    struct read_values read = {0};
+    char path[64];
+    BUFFER_AUTO text = {0};
+    opl_history *history = opl_history_open("twins");
+    assert_non_null(history);
+    snprintf(path, sizeof path, "\\Process(%s)\\C", instances);
+    assert_int_equal(opl_history_read(history, path, 0, INT64_MAX / 2, 0, add_value, &read), 0);
+    for (size_t i = 0; i < read.count; i++)
+        buffer_printf(&text, "%s%s%s %g", i ? ", " : "", read.begins[i] ? "new " : "",
+                      read.names[i], read.values[i]);
+    assert_string_equal(text.len ? text.data : "", expected);
+    opl_history_close(history);
+}
+
+/* Writes a set of samples of "Process(*)\\C"; each sample has the names of a line. The instances of
+ * sample n have the values 10 n + 1, 10 n + 2, ... */
+static void write_twins(const char *const (*names)[5], size_t samples)
+{
+    static const char *const folders[] = {"captures", "captures/twins"};
+    const struct log_header header = {.kind = LOG_BINARY, .zone = "UTC"};
+    const struct log_column column = {.kind = LOG_ARRAY,
+                                      .machine = "\\\\M",
+                                      .object = "Process",
+                                      .instance = "*",
+                                      .counter = "C",
+                                      .type = 0x00010100};
+    struct log_writer *writer;
+    char path[512];
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+        mkdir(path, 0755);
+    }
+    snprintf(path, sizeof path, "%s/captures/twins/t_000001.blg", folder);
+    assert_int_equal(log_create(path, LOG_CREATE_ALWAYS, &header, &writer, NULL), 0);
+    assert_int_equal(log_write_columns(writer, first_time, &column, 1), 0);
+    for (size_t i = 0; i < samples; i++) {
+        struct log_item items[5];
+        struct log_value value = {.kind = LOG_ARRAY, .items = items};
+        for (; value.count < 5 && names[i][value.count]; value.count++)
+            items[value.count] = (struct log_item){
+                .name = names[i][value.count], .first = (LONGLONG)(10 * (i + 1) + value.count + 1)};
+        LONGLONG time = first_time + (LONGLONG)i * 10000000;
+        assert_int_equal(log_write_values(writer, time, &value), 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+}
+
+/* In each sample, equal names have numbers in the order in which they stand. */
+static void a_history_numbers_equal_names(void **state)
+{
+    /* clang-format off */
+    static const char *const twins[][5] = {
+        {"init", "sshd", "bash", "sshd"},
+        {"init", "sshd", "bash", "sshd"},
+        {"sshd", "sshd", "init", "sshd"},
+        {"init", "sshd"},
+    };
+    static const char *const named[][5] = {
+        {"SSHD", "sshd"},
+        {"sshd#1", "sshd", "sshd"},
+        {"sshd", "sshd", "sshd#1"},
+    };
+    /* clang-format on */
+    static const char text[] = "\"(PDH-CSV 4.0)\",\"\\\\M\\Process(sshd)\\C\","
+                               "\"\\\\M\\Process(sshd#1)\\C\"\n"
+                               "\"01/02/2003 04:05:06.000\",\"1\",\"2\"\n";
+    char path[512];
+    (void)state;
+    setenv("OPENPERFLIB_ROOT", folder, 1);
+    write_twins(twins, COUNT(twins));
+    expect_values("sshd", "new sshd 12, sshd 22, sshd 31, sshd 42");
+    expect_values("sshd#1", "new sshd#1 14, sshd#1 24, sshd#1 32");
+    expect_values("sshd#2", "new sshd#2 34");
+    expect_values("*", "new init 11, new sshd 12, new bash 13, new sshd#1 14, init 21, sshd 22, "
+                       "bash 23, sshd#1 24, sshd 31, sshd#1 32, init 33, new sshd#2 34, init 41, "
+                       "sshd 42");
+    expect_values("ss*", "new sshd 12, new sshd#1 14, sshd 22, sshd#1 24, sshd 31, sshd#1 32, "
+                         "new sshd#2 34, sshd 42");
+    expect_values("s*#1", "new sshd#1 14, sshd#1 24, sshd#1 32");
+    /* an instance that is named so goes before the second of a name, as in a query */
+    write_twins(named, COUNT(named));
+    expect_values("sshd#1", "new sshd#1 12, new sshd#1 21, sshd#1 33");
+    expect_values("sshd", "new SSHD 11, new sshd 22, sshd 31");
+    /* columns of their own */
+    snprintf(path, sizeof path, "%s/captures/twins/t_000001.blg", folder);
+    assert_int_equal(remove(path), 0);
+    make_text("captures/twins/t.csv", text, path);
+    expect_values("sshd#1", "sshd#1 2");
+    expect_values("*", "sshd 1, sshd#1 2");
+    unsetenv("OPENPERFLIB_ROOT");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +570,7 @@ int main(void)
         cmocka_unit_test(instances_of_all_samples_are_listed),
         cmocka_unit_test(a_type_without_formula_is_lost_once),
         cmocka_unit_test(a_history_is_current_until_files_change),
+        cmocka_unit_test(a_history_numbers_equal_names),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
 }

@@ -55,6 +55,8 @@ static inline struct log_source *log_source_of(const struct counter *counter)
 bool column_is_open(const struct log_column *column);
 /* True if the column has, or may have in its samples, the path's instance. */
 bool column_has_instance(const struct log_column *column, const struct pdh_path *path);
+/* Returns the sample of an item of an array. */
+struct sample log_item_sample(const struct log_value *value, const struct log_item *item);
 /* Parses the column's block of the newest sample. Returns NULL if the block is damaged. */
 struct snapshot *log_source_block(struct log_source *source, size_t column,
                                   const struct log_value *value);

@@ -18,8 +18,10 @@ struct opl_history {
 
 /* The newest sample of an instance. */
 struct past {
-    char *name;
-    LONGLONG time; /* UTC */
+    char *name;      /* with its number, as "a#1" */
+    uint32_t number; /* among equal names, in an array */
+    size_t at;       /* its position in the array */
+    LONGLONG time;   /* UTC */
     PDH_RAW_COUNTER raw;
 };
 /* The newest samples of a column: one, or those of its array in the array's order. */
@@ -27,13 +29,14 @@ struct line {
     size_t column;
     struct past *list;
     size_t count;
-    bool partial; /* not all items of the array are in the list */
+    struct item_set names; /* those of the newest array that the path may match */
 };
 struct search {
     const struct pdh_path *path;
     struct log *log;
     struct line *lines;
     size_t count;
+    struct item_set names; /* of a line while its names are replaced */
     int64_t from, to;
     opl_history_found found;
     void *context;
@@ -113,70 +116,103 @@ static void report(struct search *search, const struct log_column *column, struc
     past->time = utc;
 }
 
-static PDH_RAW_COUNTER raw_of(const struct log_value *value, const struct log_item *item)
+static void drop_names(struct line *line)
 {
-    PDH_RAW_COUNTER raw = value->raw;
-    raw.FirstValue = item->first;
-    raw.SecondValue = item->second;
-    raw.MultiCount = item->multi;
-    return raw;
+    for (size_t i = 0; i < line->count; i++)
+        free(line->list[i].name);
+    line->count = 0;
 }
 
 static void drop_past(struct line *line)
 {
-    for (size_t i = 0; i < line->count; i++)
-        free(line->list[i].name);
+    drop_names(line);
     free(line->list);
     line->list = NULL;
-    line->count = 0;
 }
 
-/* Takes the sample of the instance with this name out of a list. `hint`: its probable position. */
-static struct past take_past(struct line *line, const char *name, size_t hint)
+/* Returns the name with its number, for which `memory` may be used. NULL: no memory. */
+static const char *numbered(struct buffer *memory, const char *name, uint32_t number)
+{
+    if (!number)
+        return name;
+    return buffer_printf(memory, "%s#%u", name, number) ? memory->data : NULL;
+}
+
+/* Takes the sample of the instance with this name out of a list. `number`: its number among equal
+ * names; `hint`: its probable position. */
+static struct past take_past(struct line *line, const char *name, uint32_t number, size_t hint)
 {
     for (size_t i = 0; i < line->count; i++) {
         struct past *past = &line->list[(hint + i) % line->count];
         struct past taken = *past;
-        if (!past->name || strcmp(past->name, name) != 0)
+        if (!past->name || past->number != number || strcmp(past->name, name) != 0)
             continue;
         past->name = NULL;
         return taken;
     }
-    return (struct past){.name = strdup(name)};
+    return (struct past){.name = strdup(name), .number = number};
+}
+
+/* Adds an item of the array to the list, with its sample in the old list. */
+static void take_name(const struct search *search, struct line *line, struct line *old,
+                      const struct instance_key *key, size_t at)
+{
+    BUFFER_AUTO memory = {0};
+    const char *name = numbered(&memory, key->name, key->number);
+    if (line->count && !path_has_any_instance(search->path)) {
+        if (key->number) /* as in a query, "a#1" is the second "a" only if none is named "a#1" */
+            return;
+        drop_names(line);
+    }
+    if (!name)
+        return;
+    struct past past = take_past(old, name, key->number, line->count);
+    past.at = at;
+    if (past.name)
+        line->list[line->count++] = past;
+}
+
+/* True if the path matches the name with some number. */
+static bool may_match(const struct pdh_path *path, const char *name)
+{
+    return path_match_full(path, name, 0) ||
+           (path->index != PATH_NO_INDEX && path_match_full(path, name, path->index));
 }
 
 /* Replaces the list by the array's items that match. Items that were in the list keep their
- * samples. */
+ * samples. Only names that may match are numbered, which takes longer than comparing them. */
 static void take_names(struct search *search, struct line *line, const struct log_value *value)
 {
     struct line old = *line;
+    const struct item_set *like = &old.names;
+    struct instance_key key;
     line->list =
         calloc(value->count < ITEMS_MOST ? value->count + 1 : ITEMS_MOST, sizeof *old.list);
     line->count = 0;
-    for (size_t i = 0; line->list && i < value->count && line->count < ITEMS_MOST; i++)
-        if (path_match_full(search->path, value->items[i].name, 0)) {
-            struct past past = take_past(&old, value->items[i].name, line->count);
-            if (past.name)
-                line->list[line->count++] = past;
-        }
-    line->partial = line->count < value->count;
+    item_set_clear(&search->names);
+    for (size_t i = 0; line->list && i < value->count && line->count < ITEMS_MOST; i++) {
+        const char *name = value->items[i].name;
+        if (!may_match(search->path, name))
+            continue;
+        if (!item_add_name(&search->names, name, &like, &key))
+            break;
+        if (path_match_full(search->path, name, key.number))
+            take_name(search, line, &old, &key, i);
+    }
+    line->names = search->names;
+    search->names = old.names; /* its memory is used again */
     drop_past(&old);
 }
 
 static void take_array(struct search *search, struct line *line, const struct log_column *column,
                        const struct log_value *value, LONGLONG utc)
 {
-    size_t at = 0;
     if (!value->same_names || !line->list)
         take_names(search, line, value);
-    for (size_t i = 0; i < line->count && !search->stop; i++, at++) {
-        while (line->partial && at < value->count &&
-               strcmp(value->items[at].name, line->list[i].name) != 0)
-            at++;
-        if (at >= value->count)
-            return;
-        PDH_RAW_COUNTER raw = raw_of(value, &value->items[at]);
-        report(search, column, &line->list[i], &raw, utc);
+    for (size_t i = 0; i < line->count && !search->stop; i++) {
+        struct past *past = &line->list[i];
+        const struct sample sample = log_item_sample(value, &value->items[past->at]);
+        report(search, column, past, &sample.raw, utc);
     }
 }
 
@@ -185,12 +221,13 @@ static void take_one(struct search *search, struct line *line, const struct log_
 {
     PDH_RAW_COUNTER raw = value->raw;
     if (!line->list) {
-        BUFFER_AUTO name = {0};
+        BUFFER_AUTO full = {0}, memory = {0};
         line->list = calloc(1, sizeof *line->list);
         if (!line->list ||
-            (column->instance && !path_add_full_name(&name, column->parent, column->instance)))
+            (column->instance && !path_add_full_name(&full, column->parent, column->instance)))
             return;
-        line->list->name = strdup(name.data ? name.data : "");
+        const char *name = numbered(&memory, full.data ? full.data : "", column->index);
+        line->list->name = name ? strdup(name) : NULL;
         line->count = line->list->name ? 1 : 0;
     }
     if (value->kind == LOG_COOKED) {
@@ -261,8 +298,11 @@ int32_t opl_history_read(opl_history *history, const char *path, int64_t from, i
         status = find_columns(&search);
     if (!status)
         status = log_skim(history->log, &skim);
-    for (size_t i = 0; i < search.count; i++)
+    for (size_t i = 0; i < search.count; i++) {
         drop_past(&search.lines[i]);
+        item_set_done(&search.lines[i].names);
+    }
     free(search.lines);
+    item_set_done(&search.names);
     return status;
 }

@@ -263,7 +263,7 @@ const char *log_source_machine(const struct counter *counter)
 
 /* ---- one sample ---- */
 
-static struct sample sample_of_item(const struct log_value *value, const struct log_item *item)
+struct sample log_item_sample(const struct log_value *value, const struct log_item *item)
 {
     struct sample sample = {.raw = value->raw};
     sample.raw.FirstValue = item->first;
@@ -277,11 +277,6 @@ static struct sample sample_of_number(double number, LONGLONG time)
     struct sample sample = sample_at(time, PDH_CSTATUS_VALID_DATA);
     memcpy(&sample.raw.FirstValue, &number, sizeof number);
     return sample;
-}
-
-static bool has_name_at(const struct item_set *set, size_t at, const char *name)
-{
-    return set && at < set->count && !strcmp(set->names.data + set->items[at].name, name);
 }
 
 /* Adds the items of an array. Equal names are numbered from 0; names that the path does not match
@@ -299,18 +294,10 @@ static void take_items(struct counter *counter, const struct log_value *value,
     if (!each)
         item_set_clear(all);
     for (size_t i = 0; i < value->count; i++) {
-        const struct sample sample = sample_of_item(value, &value->items[i]);
+        const struct sample sample = log_item_sample(value, &value->items[i]);
         const char *name = value->items[i].name;
         struct instance_key key;
-        if (has_name_at(like, i, name)) {
-            const struct sample_item *twin = &like->items[i];
-            key = (struct instance_key){name, twin->length, twin->hash, twin->number};
-        } else {
-            like = NULL;
-            key = item_key(name, 0);
-            key.number = item_set_number(all, key);
-        }
-        if (!item_add(all, &key) || (each && !sample_set_push(set, &sample)))
+        if (!item_add_name(all, name, &like, &key) || (each && !sample_set_push(set, &sample)))
             return;
         if (!each && path_match_full(&counter->path, name, key.number))
             sample_add(set, &key, &sample);
@@ -335,9 +322,9 @@ static struct item_set *names_of(struct log_source *source, uint32_t column,
         return set;
     item_set_clear(set);
     for (size_t i = 0; i < value->count; i++) {
-        struct instance_key key = item_key(value->items[i].name, 0);
-        key.number = item_set_number(set, key);
-        if (!item_add(set, &key)) {
+        const struct item_set *like = NULL;
+        struct instance_key key;
+        if (!item_add_name(set, value->items[i].name, &like, &key)) {
             block->items_sample = 0;
             return NULL;
         }
@@ -476,7 +463,7 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
         return sample_of_number(value->number, from->time);
     case LOG_ARRAY:
         item = find_item(counter, number, value);
-        return item ? sample_of_item(value, item) : sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
+        return item ? log_item_sample(value, item) : sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
     default:
         take_block(counter, number, value, from->time, &sample);
         return sample;
