@@ -346,6 +346,7 @@ extern const struct event_message event_messages[];
 extern const size_t event_message_count;
 /* returns the row; NULL: the catalog has no such row */
 const struct event_message *event_message(const char *source, unsigned id);
+const char *event_level_name(enum event_level level); /* "error", "warning" or "information" */
 /* Writes 32 hexadecimal digits, which identify the event in journald's catalog; all events without
  * a row in our catalog share one number. */
 void event_message_id(const char *source, unsigned id, char ret[static 33]);

@@ -218,8 +218,16 @@ static struct fault_finding judge_pointer(const struct answer *answer)
     };
 }
 
-/* Returns the fault of verdict.c for a fault that the module wire has found. */
-static enum fault mistake_of(enum wire_fault fault)
+/* State of the check of an answer whose findings are reported one by one. */
+struct answer_content {
+    struct service *service;
+    const struct host_settings *settings;
+    const struct answer *answer;
+    const struct fault_finding *pointer;
+    struct fault_finding grave; /* the first finding because of which the answer must be dropped */
+};
+
+static void take_finding(void *self, const struct wire_finding *found)
 {
     static const enum fault faults[] = {
         [WIRE_GOOD] = FAULT_NONE,
@@ -231,36 +239,16 @@ static enum fault mistake_of(enum wire_fault fault)
         [WIRE_FAULT_OFFSET] = FAULT_OFFSET,
         [WIRE_FAULT_ALIGNMENT] = FAULT_ALIGNMENT,
     };
-    return faults[fault];
-}
-
-/* State of the check of an answer whose findings are reported one by one. */
-struct answer_content {
-    struct service *service;
-    const struct host_settings *settings;
-    const struct answer *answer;
-    const struct fault_finding *pointer;
-    struct fault_finding grave; /* the first finding because of which the answer must be dropped */
-};
-
-static struct fault_finding finding_of(const struct answer *answer,
-                                       const struct wire_finding *found)
-{
+    struct answer_content *content = self;
+    const struct answer *answer = content->answer;
     struct fault_finding finding = {
-        .fault = mistake_of(found->fault), .numbers = {found->position}, .content = *found};
+        .fault = faults[found->fault], .numbers = {found->position}, .content = *found};
     if (found->fault == WIRE_FAULT_OBJECTS)
         finding.numbers[0] = answer->objects;
     if (found->fault == WIRE_FAULT_ALIGNMENT) {
         finding.numbers[0] = (uint64_t)answer->end;
         finding.numbers[1] = (uint64_t)answer->end % 8;
     }
-    return finding;
-}
-
-static void take_finding(void *self, const struct wire_finding *found)
-{
-    struct answer_content *content = self;
-    struct fault_finding finding = finding_of(content->answer, found);
     if (wire_fault_damages(found->fault)) {
         if (!content->grave.fault)
             content->grave = finding;

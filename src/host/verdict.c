@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The consequences of each mistake of a provider, one row per mistake: the event, whether the
- * answer is kept, whether the provider is quarantined. Where Microsoft's documents contradict each
- * other, docs/experiments.md has the decision. (docs/windows/providers.md#d4,
- * docs/windows/providers.md#d5)
+ * What happens to a provider. The first table has the consequences of each fault: the event,
+ * whether the answer is kept, whether the provider is quarantined. `transitions`, further down, has
+ * what each event does to a provider's state: back-off, faults, quarantine. Where Microsoft's
+ * documents contradict each other, docs/experiments.md has the decision.
+ * (docs/windows/providers.md#d4, docs/windows/providers.md#d5)
  */
 #include "host/internal.h"
 #include "names/names.h"

@@ -327,12 +327,8 @@ LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret)
 /* Appends lines that delete the service's texts, and with `numbers` also its numbers, in files that
  * are merged before the one with these lines. */
 LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret);
-/* Sets *ret to the name of the service's file NAME.reg: that of an existing file, whose case may
- * differ, or a new one. */
-LSTATUS rewrite_file_name(const struct known_files *known, enum registry_layer layer,
-                          const char *service, struct buffer *ret);
 
-/* ---- store/change.c: shared by installing and removing ---- */
+/* ---- store/rewrite.c: shared by installing and removing ---- */
 #define MANUAL_REG "manual.reg"
 struct layer_change {
     struct load *load;

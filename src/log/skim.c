@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *
  * Reads some columns of a set over a long time. Each file that has one of them is read alone: all
  * its samples from the range's beginning on, or the first sample of some of its frames. Counters
  * are cumulative, so the mean between two samples is right whatever was recorded between them.

@@ -63,12 +63,17 @@ static int take_number(unsigned long *ret, const struct options *options)
     return 0;
 }
 
+static int keep(struct text_list *list, const struct options *options)
+{
+    return text_list_add(list, options->value) ? 0 : EXIT_FAILED;
+}
+
 static int take_rename(struct relog *opts, const struct options *options)
 {
     const char *equals = strchr(options->value, '=');
     if (!equals || equals == options->value)
         return options_complain(options, "--rename needs OLD=NEW, not %s", options->value);
-    return text_list_add(&opts->renames, options->value) ? 0 : EXIT_FAILED;
+    return keep(&opts->renames, options);
 }
 
 /* Takes a plain word: the path of a counter, or a file. After -c and --top, a word with a backslash
@@ -79,7 +84,7 @@ static int take_word(struct relog *opts, const struct options *options, bool aft
     const char *word = options->value;
     bool path = strstr(word, "::") || (after_counter ? strchr(word, '\\') != NULL : *word == '\\');
     path = path && (after_counter || access(word, F_OK) != 0);
-    return text_list_add(path ? &opts->wanted : &opts->inputs, word) ? 0 : EXIT_FAILED;
+    return keep(path ? &opts->wanted : &opts->inputs, options);
 }
 
 static int take_options(struct relog *opts, struct options *options, bool nested);
@@ -90,7 +95,7 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
     int wrong;
     switch (id) {
     case COUNTER:
-        return text_list_add(&opts->wanted, options->value) ? 0 : EXIT_FAILED;
+        return keep(&opts->wanted, options);
     case COUNTER_FILE:
         return take_file(&opts->wanted, options);
     case FORMAT:

@@ -74,11 +74,6 @@ static off_t place_of(int fd, const char *service, bool *ret_new)
 
 /* ---- writing ---- */
 
-static const char *level_word(enum event_level level)
-{
-    return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
-}
-
 /* Appends up to `most` bytes of a field and its end, a tab; control characters become blanks. */
 static int add_field(char *record, int used, int most, const char *text)
 {
@@ -95,9 +90,10 @@ static void write_record(const struct event_record *event, char record[static RE
 {
     SYSTEMTIME utc;
     clock_systemtime(clock_filetime(), &utc);
-    int head = snprintf(record, RECORD + 1, HEAD, utc.wYear % 10000u, utc.wMonth % 100u,
-                        utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u,
-                        utc.wMilliseconds % 1000u, event->id % 100000u, level_word(event->level));
+    int head =
+        snprintf(record, RECORD + 1, HEAD, utc.wYear % 10000u, utc.wMonth % 100u, utc.wDay % 100u,
+                 utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u,
+                 utc.wMilliseconds % 1000u, event->id % 100000u, event_level_name(event->level));
     int used = add_field(record, head, LIMIT_KEY_NAME * 4, event->service);
     used = add_field(record, used, RECORD / 2 - NAME_AT, event->text);
     used = add_field(record, used, RECORD / 4, event->advice);

@@ -69,11 +69,6 @@ static void add_text_and_advice(struct buffer *out, const struct event_record *r
     }
 }
 
-static const char *level_name(enum event_level level)
-{
-    return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
-}
-
 /* Returns the level as a number of syslog(3): err, warning, info. */
 static int level_priority(enum event_level level)
 {
@@ -196,7 +191,7 @@ static void add_line(struct buffer *line, const struct event_record *record)
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ\t", gmtime_r(&now, &utc));
     buffer_add_text(line, when);
     add_clean(line, record->source, false);
-    buffer_printf(line, "\t%u\t%s\t", record->id, level_name(record->level));
+    buffer_printf(line, "\t%u\t%s\t", record->id, event_level_name(record->level));
     add_clean(line, record->service, false);
     buffer_add_byte(line, '\t');
     add_text_and_advice(line, record);
@@ -304,7 +299,7 @@ static void add_entry(struct buffer *entry, const struct event_record *record)
     buffer_add_text(entry, "SYSLOG_IDENTIFIER=openperflib\n");
     add_field(entry, "OPENPERFLIB_SOURCE", record->source);
     add_number(entry, "OPENPERFLIB_ID", record->id);
-    add_field(entry, "OPENPERFLIB_LEVEL", level_name(record->level));
+    add_field(entry, "OPENPERFLIB_LEVEL", event_level_name(record->level));
     add_field(entry, "OPENPERFLIB_SERVICE", record->service);
     if (record->repeated)
         add_number(entry, "OPENPERFLIB_REPEATED", record->repeated);

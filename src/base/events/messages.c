@@ -255,6 +255,11 @@ const struct event_message event_messages[] = {
 };
 const size_t event_message_count = COUNT(event_messages);
 
+const char *event_level_name(enum event_level level)
+{
+    return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
+}
+
 const struct event_message *event_message(const char *source, unsigned id)
 {
     for (size_t i = 0; i < COUNT(event_messages); i++)

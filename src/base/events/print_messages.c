@@ -14,11 +14,6 @@
 
 enum { WIDTH = 78 };
 
-static const char *level_name(enum event_level level)
-{
-    return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
-}
-
 /* Adds the text, with each {Field} replaced by the field's name between `before` and `after`, or by
  * journald's @NAME@ if `before` and `after` are NULL. */
 static void add_text(struct buffer *out, const char *text, const char *before, const char *after)
@@ -72,7 +67,7 @@ static void print_catalog(void)
          "src/base/events/messages.c");
     for (size_t i = 0; i < event_message_count; i++) {
         const struct event_message *row = &event_messages[i];
-        snprintf(subject, sizeof subject, "%s %s %u%s", row->source, level_name(row->level),
+        snprintf(subject, sizeof subject, "%s %s %u%s", row->source, event_level_name(row->level),
                  row->id, strstr(row->fields, "Service") ? ": @OPENPERFLIB_SERVICE@" : "");
         print_catalog_head(row->source, row->id, subject);
         print_sentence("", row->text);
@@ -106,7 +101,7 @@ static void print_markdown(void)
                    "|---|---|---|---|---|\n",
                    i ? "\n" : "", row->source);
         source = row->source;
-        printf("| %u | %s | ", row->id, level_name(row->level));
+        printf("| %u | %s | ", row->id, event_level_name(row->level));
         print_fields(row->fields);
         printf(" | %s |\n", text.data);
     }
@@ -126,7 +121,7 @@ static void print_man(void)
             printf("%s# EVENTS OF %s\n\n", i ? "\n" : "",
                    *row->source == 'P' ? "PERFLIB" : "LOADPERF");
         source = row->source;
-        printf("*%u* %s%s", row->id, level_name(row->level), *row->fields ? ": " : "");
+        printf("*%u* %s%s", row->id, event_level_name(row->level), *row->fields ? ": " : "");
         print_fields(row->fields);
         printf("\n\t%s.\n\n", text.data);
     }

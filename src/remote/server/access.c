@@ -3,8 +3,8 @@
  * Decides what a client may read. The kernel identifies a local user, who is checked by the SIDs
  * that Samba assigns: S-1-22-1-UID and S-1-22-2-GID. A remote caller is checked by the SIDs of the
  * login. Two values "Access" are lists of users: one for the machine (SecurePipeServers\winreg),
- * one for its counters (Perflib); if both exist, both must allow the client. (KB 155363, 146906)
- * The key Remote\Objects has lists for single objects.
+ * one for its counters (Perflib); if both exist, both must allow the client.
+ * (docs/windows/articles.md#c29) The key Remote\Objects has lists for single objects.
  */
 #include "remote/remote.h"
 #include "remote/server/winregd.h"

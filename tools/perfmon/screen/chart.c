@@ -907,44 +907,43 @@ static bool time_key(struct chart *chart, int key)
     return true;
 }
 
+/* Handles the keys that concern the selected counter. False: the key is another one. */
+static bool selected_key(struct chart *chart, int key, struct window *window)
+{
+    if (key != 'y' && key != 'x' && key != 'm' && key != KEY_DC)
+        return false;
+    if (chart->cursor.at >= chart->count)
+        window_report(window, "no counter is selected; / finds counters, and Enter adds one");
+    else if (key == 'y')
+        show_command(chart, window);
+    else if (key == 'm')
+        show_highest(chart, window);
+    else if (key == KEY_DC || !hide_selected(chart, window))
+        remove_selected(chart, window);
+    return true;
+}
+
 bool chart_key(struct chart *chart, int key, struct window *window)
 {
     if (legend_key(chart, key) || time_key(chart, key))
         return true;
-    if (chart->cursor.at >= chart->count &&
-        (key == 'y' || key == 'x' || key == 'm' || key == KEY_DC)) {
-        window_report(window, "no counter is selected; / finds counters, and Enter adds one");
-        return true;
-    }
     switch (key) {
     case 'h':
         chart->highlight = !chart->highlight;
-        break;
+        return true;
     case 'g':
         chart->mode = MODE_LINES;
-        break;
+        return true;
     case 'b':
         chart->mode = MODE_BARS;
-        break;
+        return true;
     case 'r':
         chart->mode = MODE_REPORT;
-        break;
-    case 'y':
-        show_command(chart, window);
-        break;
-    case 'x':
-    case KEY_DC:
-        if (key == KEY_DC || !hide_selected(chart, window))
-            remove_selected(chart, window);
-        break;
+        return true;
     case 'X':
         show_hidden(chart, window);
-        break;
-    case 'm':
-        show_highest(chart, window);
-        break;
+        return true;
     default:
-        return false;
+        return selected_key(chart, key, window);
     }
-    return true;
 }
