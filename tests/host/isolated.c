@@ -281,7 +281,9 @@ static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
         assert_int_equal(count_events(1015), i < 5 ? i : 6);
     }
     assert_non_null(strstr(read_all(events), "5 times in a row"));
-    assert_in_range(query_slow_in_short_programs(6, 8), 0, 3 * MUCH_LESS);
+    set_dword("Late", "Collect Timeout",
+              5000); /* so that a busy machine does not look like waiting */
+    assert_in_range(query_slow_in_short_programs(6, 8), 0, 4999);
     assert_int_equal(unanswered("Late"), 5);
     assert_int_equal(count_events(1015), 6);
     assert_int_equal(count_events(1017), 0);
@@ -1048,7 +1050,7 @@ static void event_log_level_says_which_events(void **state)
     for (DWORD level = 0; level <= 3; level++) {
         set_switch("EventLogLevel", level);
         assert_int_equal(run_query("22222"), ERROR_SUCCESS);
-        usleep(200 * 1000); /* waits for the overdue answer, so that no waiting period begins */
+        usleep(700 * 1000); /* waits for the overdue answer, so that no waiting period begins */
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(count_events(1015), level);
         assert_int_equal(count_events(2003), level < 2 ? 0 : level - 1);
