@@ -192,9 +192,9 @@ void key_mark_deleted(const char *path, bool below)
 
 /* ---- opening ---- */
 
-static bool path_exists(const struct store_snapshot *snapshot, const char *path)
+static bool path_exists(const struct store_view *view, const char *path)
 {
-    return tree_find(snapshot->root, path) || virtual_key(path);
+    return tree_find(view->root, path) || virtual_key(path);
 }
 
 /* Replaces generic access rights by those of keys. */
@@ -258,10 +258,10 @@ static LSTATUS open_remote(const struct held *above, const char *sub, REGSAM acc
 static LSTATUS open_here(HKEY key, const char *sub, REGSAM access, HKEY *ret)
 {
     BUFFER_AUTO path = {0};
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     LSTATUS status = locate(key, sub, &path);
-    status = status ? status : store_hold(&snapshot);
-    if (!status && !path_exists(snapshot, path.data))
+    status = status ? status : store_hold(&view);
+    if (!status && !path_exists(view, path.data))
         status = ERROR_FILE_NOT_FOUND;
     return status ? status : open_path(path.data, access, ret);
 }
@@ -279,13 +279,13 @@ LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret)
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed)
 {
     BUFFER_AUTO path = {0};
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     *ret = NULL;
     LSTATUS status = locate(key, sub, &path);
-    status = status ? status : store_hold(&snapshot);
+    status = status ? status : store_hold(&view);
     if (status)
         return status;
-    *ret_existed = path_exists(snapshot, path.data);
+    *ret_existed = path_exists(view, path.data);
     if (!*ret_existed) {
         struct change change = {.kind = CHANGE_MAKE, .path = path.data};
         status = store_write(layer_of_path(path.data), &change);

@@ -108,13 +108,13 @@ static const char *subkey_name(const struct subkeys *list, size_t index)
 
 /* ---- an ordinary key through its handle ---- */
 
-static LSTATUS look(const struct held *held, const struct store_snapshot **snapshot,
+static LSTATUS look(const struct held *held, const struct store_view **view,
                     const struct tree_key **ret)
 {
-    LSTATUS status = store_hold(snapshot);
+    LSTATUS status = store_hold(view);
     if (status)
         return status;
-    *ret = tree_find((*snapshot)->root, held->path);
+    *ret = tree_find((*view)->root, held->path);
     return *ret || virtual_key(held->path) ? ERROR_SUCCESS : ERROR_KEY_DELETED;
 }
 
@@ -145,7 +145,7 @@ LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_s
                      FILETIME *ret_time)
 {
     HELD_AUTO held;
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     SUBKEYS_AUTO list = {0};
     const struct tree_key *found;
     LSTATUS status = held_open(key, KEY_ENUMERATE_SUB_KEYS, &held);
@@ -155,7 +155,7 @@ LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_s
         return ERROR_INVALID_PARAMETER;
     if (held.remote)
         return enum_remote_key(&held, index, wide, name, name_size, ret_time);
-    status = look(&held, &snapshot, &found);
+    status = look(&held, &view, &found);
     status = status ? status : subkeys_open(found, held.path, &list);
     if (status || index >= list.count)
         return status ? status : ERROR_NO_MORE_ITEMS;
@@ -209,7 +209,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
                        void *data, DWORD *size)
 {
     HELD_AUTO held;
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     const struct tree_key *node = NULL;
     struct found found;
     LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
@@ -221,7 +221,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return enum_remote_value(&held, index, wide, name, name_size, type, data, size);
     /* the names of a performance key's values have no greatest length, so no buffer is large enough
      * (docs/windows/queries.md#c4) */
-    status = held.performance ? ERROR_MORE_DATA : look(&held, &snapshot, &node);
+    status = held.performance ? ERROR_MORE_DATA : look(&held, &view, &node);
     if (status)
         return status;
     if (!found_by_index(&held, node, index, &found))
@@ -253,7 +253,7 @@ static void count_value(const struct held *held, const struct found *found, bool
 LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
 {
     HELD_AUTO held;
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     SUBKEYS_AUTO list = {0};
     const struct tree_key *node = NULL;
     struct found found;
@@ -262,7 +262,7 @@ LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
     if (!status && held.remote)
         return registry_tables->remote->info(held.remote, wide, ret);
     if (!status && !held.performance)
-        status = look(&held, &snapshot, &node);
+        status = look(&held, &view, &node);
     if (!status && !held.performance)
         status = subkeys_open(node, held.path, &list);
     if (status)

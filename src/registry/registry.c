@@ -9,12 +9,12 @@
 
 LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, struct buffer *ret)
 {
-    SNAPSHOT_AUTO *snapshot = NULL;
-    LSTATUS status = store_hold(&snapshot);
+    VIEW_AUTO *view = NULL;
+    LSTATUS status = store_hold(&view);
     buffer_clear(ret);
     if (status)
         return status;
-    const struct tree_key *key = tree_find(snapshot->root, path);
+    const struct tree_key *key = tree_find(view->root, path);
     const struct tree_value *found = key ? tree_value(key, value ? value : "") : NULL;
     if (!found)
         return ERROR_FILE_NOT_FOUND;
@@ -77,11 +77,11 @@ LSTATUS registry_each_subkey(const char *path,
                                           const struct registry_subkey *subkey),
                              void *self)
 {
-    SNAPSHOT_AUTO *snapshot = NULL;
-    LSTATUS status = store_hold(&snapshot);
+    VIEW_AUTO *view = NULL;
+    LSTATUS status = store_hold(&view);
     if (status)
         return status;
-    const struct tree_key *key = tree_find(snapshot->root, path);
+    const struct tree_key *key = tree_find(view->root, path);
     store_walk_begin();
     for (size_t i = 0; key && i < key->key_count; i++)
         if (!each(self, key->keys[i]->name, (const void *)key->keys[i]))
@@ -154,10 +154,9 @@ LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
                             void *self)
 {
-    SNAPSHOT_AUTO *snapshot = NULL;
-    LSTATUS status = store_hold(&snapshot);
-    return status ? status
-                  : registry_each_value_below((const void *)snapshot->root, path, each, self);
+    VIEW_AUTO *view = NULL;
+    LSTATUS status = store_hold(&view);
+    return status ? status : registry_each_value_below((const void *)view->root, path, each, self);
 }
 
 /* ---- writing ---- */

@@ -201,12 +201,12 @@ LSTATUS found_copy(const struct found *found, const struct held *held, bool wide
 LSTATUS value_query(const struct held *held, const char *name, bool wide, DWORD *type, void *data,
                     DWORD *size)
 {
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     struct found found;
-    LSTATUS status = store_hold(&snapshot);
+    LSTATUS status = store_hold(&view);
     if (status)
         return status;
-    const struct tree_key *key = tree_find(snapshot->root, held->path);
+    const struct tree_key *key = tree_find(view->root, held->path);
     if (!key && !virtual_key(held->path))
         return ERROR_KEY_DELETED;
     return found_by_name(held, key, name, &found) ? found_copy(&found, held, wide, type, data, size)

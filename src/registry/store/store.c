@@ -19,7 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     bool known; /* true: `folders` has the folders' paths */
     struct layer_folder folders[STORE_LAYERS];
-    struct store_snapshot *current;
+    struct store_view *current;
     uint64_t generation;
     int64_t files_seen;
     bool stale;   /* the last merge failed, so the view is out of date */
@@ -78,12 +78,12 @@ const char *store_folder(enum registry_layer layer)
     return path;
 }
 
-static void free_snapshot(struct store_snapshot *snapshot)
+static void free_view(struct store_view *view)
 {
-    if (snapshot && --snapshot->holders == 0) {
-        tree_free(snapshot->root);
-        index_done(&snapshot->index);
-        free(snapshot);
+    if (view && --view->holders == 0) {
+        tree_free(view->root);
+        index_done(&view->index);
+        free(view);
     }
 }
 
@@ -95,7 +95,7 @@ void store_forget(void)
         free(store.folders[i].files);
         free(store.folders[i].path);
     }
-    free_snapshot(store.current);
+    free_view(store.current);
     memset(&store.folders, 0, sizeof store.folders);
     store.current = NULL;
     store.known = store.indexed = false;
@@ -171,7 +171,7 @@ static struct tree_key *merge_all(struct tree_key *root, bool write, uint64_t *i
  * ownership of the index. */
 static LSTATUS take_new_view(struct index *index, bool write)
 {
-    struct store_snapshot *fresh = calloc(1, sizeof *fresh);
+    struct store_view *fresh = calloc(1, sizeof *fresh);
     uint64_t identity = index_identity(index);
     struct tree_key *root = fresh ? merge_all(index->root, write, &identity) : NULL;
     if (!root) {
@@ -179,12 +179,12 @@ static LSTATUS take_new_view(struct index *index, bool write)
         index_done(index);
         return ERROR_NOT_ENOUGH_MEMORY;
     }
-    *fresh = (struct store_snapshot){.holders = 1,
-                                     .generation = ++store.generation,
-                                     .root = root,
-                                     .index = *index,
-                                     .identity = identity};
-    free_snapshot(store.current);
+    *fresh = (struct store_view){.holders = 1,
+                                 .generation = ++store.generation,
+                                 .root = root,
+                                 .index = *index,
+                                 .identity = identity};
+    free_view(store.current);
     store.current = fresh;
     return ERROR_SUCCESS;
 }
@@ -242,7 +242,7 @@ static LSTATUS refresh(bool every_file)
 
 /* ---- for readers ---- */
 
-LSTATUS store_hold(const struct store_snapshot **ret)
+LSTATUS store_hold(const struct store_view **ret)
 {
     lock_take(&lock);
     LSTATUS status = refresh(false);
@@ -253,10 +253,10 @@ LSTATUS store_hold(const struct store_snapshot **ret)
     return status;
 }
 
-void store_drop(const struct store_snapshot **snapshot)
+void store_drop(const struct store_view **view)
 {
     lock_take(&lock);
-    free_snapshot((struct store_snapshot *)*snapshot);
+    free_view((struct store_view *)*view);
     lock_release(&lock);
 }
 

@@ -94,7 +94,7 @@ void index_seal(void *bytes, size_t size);
 void derived_seal(void *bytes, size_t size);
 
 /* ---- store.c: the merged view; immutable, so that readers need no lock ---- */
-struct store_snapshot {
+struct store_view {
     unsigned holders;
     uint64_t generation;
     struct tree_key *root;
@@ -105,9 +105,9 @@ struct store_snapshot {
 };
 /* Returns the identity of the current view; 0: the view has no identity, or not this generation. */
 uint64_t store_identity(uint64_t generation);
-LSTATUS store_hold(const struct store_snapshot **ret); /* gets the current content of the files */
-void store_drop(const struct store_snapshot **snapshot);
-#define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot
+LSTATUS store_hold(const struct store_view **ret); /* gets the current content of the files */
+void store_drop(const struct store_view **view);
+#define VIEW_AUTO __attribute__((cleanup(store_drop))) const struct store_view
 /* returns the path of the layer's folder registry.d, or NULL */
 const char *store_folder(enum registry_layer layer);
 void store_forget(void); /* for tests: forgets everything, including the paths */

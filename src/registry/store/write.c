@@ -262,12 +262,12 @@ static LSTATUS empty_key(struct writing *writing, const struct change *change)
 /* Checks under the lock whether the current content allows the change. */
 static LSTATUS check_change(enum registry_layer layer, struct change *change)
 {
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     LSTATUS status = store_refresh_all();
-    status = status ? status : store_hold(&snapshot);
+    status = status ? status : store_hold(&view);
     if (status)
         return status;
-    const struct tree_key *key = tree_find(snapshot->root, change->path);
+    const struct tree_key *key = tree_find(view->root, change->path);
     change->existed = key != NULL;
     if (change->must_exist && !key)
         return ERROR_KEY_DELETED;
@@ -316,25 +316,25 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
 
 /* True if the change creates a key that exists: nothing is to be done then. An earlier change of
  * the list may have deleted the key, so after a deletion the key is created. */
-static bool is_made(const struct store_snapshot *snapshot, const struct change *change,
-                    bool deleted, bool hidden)
+static bool is_made(const struct store_view *view, const struct change *change, bool deleted,
+                    bool hidden)
 {
     return change->kind == CHANGE_MAKE && (!deleted || hidden) &&
-           tree_find(snapshot->root, change->path);
+           tree_find(view->root, change->path);
 }
 
 static LSTATUS apply_all(struct writing *writing, const struct change *changes, size_t count,
                          size_t *ret_failed)
 {
-    SNAPSHOT_AUTO *snapshot = NULL;
+    VIEW_AUTO *view = NULL;
     bool deleted = false;
     LSTATUS status = store_refresh_all();
-    status = status ? status : store_hold(&snapshot);
+    status = status ? status : store_hold(&view);
     status = status ? status : load_manual(writing);
     for (size_t i = 0; !status && i < count; i++) {
         const struct change *change = &changes[i];
         bool hidden = store_above_hides(writing->layer, change->path, change->value);
-        if (is_made(snapshot, change, deleted, hidden))
+        if (is_made(view, change, deleted, hidden))
             continue;
         deleted |= change->kind == CHANGE_DELETE_KEY || change->kind == CHANGE_EMPTY;
         status = hidden ? ERROR_ACCESS_DENIED : kinds[change->kind](writing, change);
