@@ -130,8 +130,6 @@ void watched_forget(struct client *client, const void *wire)
 
 /* ---- the caller ---- */
 
-enum { MOST_SIDS = 1200, NAME_BYTES = 512 };
-
 static uint64_t authority_of(const struct dom_sid *sid)
 {
     uint64_t number = 0;
@@ -176,27 +174,27 @@ static bool add_token(struct buffer *sids, const struct auth_session_info *sessi
 {
     const struct security_token *token = session->security_token;
     bool encrypted = false;
-    for (uint32_t i = 0; token && i < token->num_sids && i < MOST_SIDS; i++) {
+    for (uint32_t i = 0; token && i < token->num_sids && i < SHIM_MOST_SIDS; i++) {
         add_sid(sids, &token->sids[i]);
         encrypted = encrypted || marks_encrypted(&token->sids[i]);
     }
     return encrypted;
 }
 
-static void copy_name(char ret[static NAME_BYTES], const struct auth_session_info *session)
+static void copy_name(char ret[static SHIM_NAME_BYTES], const struct auth_session_info *session)
 {
     const struct auth_user_info *info = session->info;
     const char *domain = info && info->domain_name ? info->domain_name : "";
     const char *name = info && info->account_name ? info->account_name : "";
-    int count = snprintf(ret, NAME_BYTES, "%s%s%s", domain, *domain ? "\\" : "", name);
-    if (count < 0 || count >= NAME_BYTES || !utf8_valid(ret, strlen(ret)))
-        snprintf(ret, NAME_BYTES, "?");
+    int count = snprintf(ret, SHIM_NAME_BYTES, "%s%s%s", domain, *domain ? "\\" : "", name);
+    if (count < 0 || count >= SHIM_NAME_BYTES || !utf8_valid(ret, strlen(ret)))
+        snprintf(ret, SHIM_NAME_BYTES, "?");
 }
 
 bool caller_message(struct dcesrv_call_state *state, struct buffer *ret)
 {
     BUFFER_AUTO sids = {0};
-    char name[NAME_BYTES];
+    char name[SHIM_NAME_BYTES];
     enum dcerpc_AuthType type = DCERPC_AUTH_TYPE_NONE;
     enum dcerpc_AuthLevel level = DCERPC_AUTH_LEVEL_NONE;
     const struct auth_session_info *session = dcesrv_call_session_info(state);

@@ -21,7 +21,6 @@ static const uint32_t machine_root = 0x80000002, data_root = 0x80000004;
 /* The rights that write: set value, create subkey or link, delete, change rights or owner,
  * generic write, generic all. */
 static const uint32_t writing = 0x500d0026;
-enum { MOST_PATH = 1024 };
 
 static struct dcesrv_interface samba, ours;
 
@@ -58,7 +57,7 @@ static enum kind kind_of(const char *path)
 static char *join(TALLOC_CTX *memory, const char *above, const char *name)
 {
     name = name ? name : "";
-    if (strlen(above) + strlen(name) >= MOST_PATH)
+    if (strlen(above) + strlen(name) >= SHIM_MOST_PATH)
         return NULL;
     char *path = talloc_asprintf(memory, "%s%s%s", above, *above && *name ? "\\" : "", name);
     size_t count = path ? strlen(path) : 0;
@@ -72,7 +71,7 @@ static char *join(TALLOC_CTX *memory, const char *above, const char *name)
 /* The call with which Samba may open a key above ours, and the path of that key. */
 static struct {
     const struct dcesrv_call_state *state;
-    char path[MOST_PATH + 1];
+    char path[SHIM_MOST_PATH + 1];
 } watching;
 
 static int call_gone(struct call *call)

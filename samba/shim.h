@@ -40,7 +40,19 @@ enum status {
 #include <dcesrv_core.h>
 #undef HRESULT
 
-enum { SHIM_MOST_HANDLES = 64, SHIM_MOST_WATCHED = 64, SHIM_MOST_PENDING = 16 };
+/* limits of the part inside Samba */
+enum {
+    SHIM_MOST_HANDLES = 64,
+    SHIM_MOST_WATCHED = 64,
+    SHIM_MOST_PENDING = 16,
+    SHIM_CALL_SECONDS = 15,
+    SHIM_COSTLY_SECONDS = 45,
+    SHIM_WAIT_MS = 2000,
+    SHIM_MOST_AT_ONCE = 256 << 10, /* bytes that are received at once */
+    SHIM_MOST_PATH = 1024,
+    SHIM_MOST_SIDS = 1200, /* of one caller */
+    SHIM_NAME_BYTES = 512
+};
 #define SHIM_SOCKET "/run/openperflib-samba/winreg.sock"
 
 struct call;

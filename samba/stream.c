@@ -15,8 +15,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { MOST_AT_ONCE = 256 << 10, CALL_SECONDS = 15, COSTLY_SECONDS = 45, WAIT_MS = 2000 };
-
 static void start(struct client *client);
 
 static void stream_close(struct client *client)
@@ -182,7 +180,7 @@ static void receive(struct client *client)
     bool taken;
     if (stream->in.len < size) {
         size_t wanted = size - stream->in.len;
-        wanted = wanted < MOST_AT_ONCE ? wanted : MOST_AT_ONCE;
+        wanted = wanted < SHIM_MOST_AT_ONCE ? wanted : SHIM_MOST_AT_ONCE;
         ssize_t count = -1;
         errno = ENOMEM;
         if (buffer_reserve(&stream->in, wanted + 1))
@@ -280,7 +278,7 @@ void stream_call(struct call *call)
     struct client *client = call->client;
     struct call **at = &client->stream.first;
     int waiting = 0;
-    bool costly = call->request.name && !strncasecmp(call->request.name, "Costly", 6);
+    bool costly = remote_is_costly(call->request.name);
     for (; *at; at = &(*at)->next)
         waiting++;
     if (waiting >= SHIM_MOST_PENDING) {
@@ -291,7 +289,8 @@ void stream_call(struct call *call)
     call->in_line = true;
     call->timer = tevent_add_timer(
         client->connection->event_ctx, call,
-        tevent_timeval_current_ofs(costly ? COSTLY_SECONDS : CALL_SECONDS, 0), timed_out, call);
+        tevent_timeval_current_ofs(costly ? SHIM_COSTLY_SECONDS : SHIM_CALL_SECONDS, 0), timed_out,
+        call);
     if (client->stream.first == call)
         start(client);
 }
@@ -299,7 +298,7 @@ void stream_call(struct call *call)
 void stream_wait(struct call *call)
 {
     struct client *client = call->client;
-    int64_t deadline = clock_ticks() + (int64_t)WAIT_MS * (CLOCK_TICKS_PER_SECOND / 1000);
+    int64_t deadline = clock_ticks() + (int64_t)SHIM_WAIT_MS * (CLOCK_TICKS_PER_SECOND / 1000);
     while (!call->done && client->stream.fd >= 0) {
         struct pollfd wait = {.fd = client->stream.fd, .events = POLLIN};
         if (client->stream.sent < client->stream.out.len)

@@ -72,7 +72,8 @@ bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret)
 uint32_t proto_number(const void *at); /* reads 4 bytes, little-endian, at any alignment */
 void proto_put_number(void *at, uint32_t number);
 
-/* ---- limits of the client and of openperflib-smb; docs/remote.md has those of the server ---- */
+/* ---- limits of the client and of openperflib-smb; samba/shim.h has those inside
+ * Samba, docs/remote.md those of the server ---- */
 /* clang-format off */
 enum {
     REMOTE_FIRST_BYTES = 64 << 10, /* buffer for a value of unknown size; the server's, too */
@@ -104,9 +105,9 @@ static inline int64_t remote_try_again(unsigned *failures)
     ++*failures;
     return clock_ticks() + seconds * CLOCK_TICKS_PER_SECOND;
 }
-static inline bool remote_is_costly(const struct proto_request *request)
+static inline bool remote_is_costly(const char *value_name)
 {
-    return request->name && text_starts_fold(request->name, "Costly");
+    return value_name && text_starts_fold(value_name, "Costly");
 }
 
 /* True if the key's path is `above` or below it; every path is below "". */

@@ -290,7 +290,7 @@ static int64_t time_for(const struct call *call)
     int64_t whole = (int64_t)call->target->deadline_ms * (second / 1000);
     if (request->operation == PROTO_CLOSE)
         return REMOTE_CLOSE_SECONDS * second;
-    return remote_is_costly(request) ? whole * CLIENT_COSTLY_TIMES : whole;
+    return remote_is_costly(request->name) ? whole * CLIENT_COSTLY_TIMES : whole;
 }
 
 static void start_connecting(struct call *call)

@@ -413,7 +413,7 @@ static LSTATUS answer_request(struct received *received)
 static int seconds_for(const struct proto_request *request)
 {
     return request->operation == PROTO_CLOSE ? REMOTE_CLOSE_SECONDS
-           : remote_is_costly(request)       ? SMB_COSTLY_SECONDS
+           : remote_is_costly(request->name) ? SMB_COSTLY_SECONDS
                                              : SMB_ANSWER_SECONDS;
 }
 
