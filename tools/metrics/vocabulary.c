@@ -227,7 +227,10 @@ struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_
     if (file)
         fclose(file);
     if (wrong) {
-        snprintf(why, VOCABULARY_WHY, "line %u: %s", line, wrong);
+        if (line)
+            snprintf(why, VOCABULARY_WHY, "line %u: %s", line, wrong);
+        else
+            snprintf(why, VOCABULARY_WHY, "%s", wrong);
         vocabulary_free(vocabulary);
         return NULL;
     }

@@ -140,9 +140,10 @@ static void answer(void *context, const struct request *request, struct reply *r
     } else {
         reply->status = root ? HTTP_GOOD : HTTP_MISSING;
         fputs("The metrics of this machine are at /metrics.\n", reply->out);
-        if (exporter->probes)
-            fputs("Those of other machines are at /probe?target=NAME; /sd lists them.\n",
-                  reply->out);
+        fputs(exporter->probes
+                  ? "Those of other machines are at /probe?target=NAME; /sd lists them.\n"
+                  : "With --metrics-machines FILE, those of other machines are at /probe.\n",
+              reply->out);
     }
 }
 
@@ -233,7 +234,12 @@ struct vocabulary *metrics_names(const char *name, char path[static PATH_MAX],
     snprintf(path, PATH_MAX, strchr(name, '/') ? "%s" : OPL_METRIC_NAMES "/%s.tsv", name);
     if (build && !strchr(name, '/') && access(path, R_OK) != 0)
         snprintf(path, PATH_MAX, "%s/tools/%s.tsv", build, name);
-    return vocabulary_read(path, why);
+    if (strchr(name, '/') || access(path, R_OK) == 0)
+        return vocabulary_read(path, why);
+    snprintf(path, PATH_MAX, "%s", name);
+    snprintf(why, VOCABULARY_WHY,
+             "expected windows_exporter, node_exporter, or the path of a file, with a slash");
+    return NULL;
 }
 
 /* Reads the names of another exporter. False, after a message: failed. */

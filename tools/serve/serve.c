@@ -31,7 +31,7 @@ enum {
 
 static const struct tool tool = {
     .name = "openperflib-serve",
-    .summary = "Show performance counters in a browser.",
+    .summary = "Show performance counters in a browser, or to Prometheus.",
     .usage = "[OPTION]...",
     .rows = serve_rows,
 };
@@ -286,9 +286,24 @@ static bool take_name(struct serve_settings *settings, int id, const char *name)
     return true;
 }
 
-static bool lacks_buffer(const struct push_options *push)
+/* Returns what is wrong if an option needs another one that was not given, so that none is ignored
+ * without a word; NULL: nothing. */
+static const char *lacks_option(const struct serve_settings *settings)
 {
-    return push->url && !push->buffer;
+    const struct metrics_options *metrics = &settings->metrics;
+    const struct push_options *push = &settings->push;
+    if (push->url && !push->buffer)
+        return "--push needs a folder for samples that wait: --push-buffer FOLDER";
+    if (!push->url && (push->label_count || push->auth))
+        return "--push-label and --push-auth need --push URL";
+    if (!metrics->address && (metrics->web_config || metrics->machines))
+        return "--web.config.file and --metrics-machines need --metrics ADDRESS";
+    if (!metrics->address && !push->url &&
+        (metrics->names || metrics->groups || metrics->processes))
+        return "--metrics-names, --metrics-groups and --metrics-processes need --metrics ADDRESS "
+               "or "
+               "--push URL";
+    return NULL;
 }
 
 /* Lets the C library give back to the system what an answer about a thousand processes needs for a
@@ -331,9 +346,9 @@ int main(int argc, char **argv)
     if (id < 0)
         return options_status(id);
     settings.metrics.hosts = settings.hosts;
-    if (lacks_buffer(&settings.push))
-        return options_complain(
-            &options, "--push needs a folder for samples that wait: --push-buffer FOLDER");
+    const char *lacks = lacks_option(&settings);
+    if (lacks)
+        return options_complain(&options, "%s", lacks);
     if (!settings.group)
         return run_all(&settings, (gid_t)-1);
     const struct group *group = getgrnam(settings.group);
