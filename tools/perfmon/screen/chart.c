@@ -356,32 +356,50 @@ static void find_texts(struct chart *chart, const struct table *table)
     }
 }
 
-/* Finds the chart's lines; of too many, always the same first ones. */
+/* Returns a place for a line: a new one, or if there are too many lines in a sorted legend, that of
+ * the last line in its order, if the new line comes before it. NULL: the line is left out. */
+static struct chart_line *place_of_line(struct chart *chart, const struct chart_line *line)
+{
+    struct chart_line *last = chart->lines;
+    if (chart->count < LINES_MOST)
+        return &chart->lines[chart->count++];
+    chart->left_out++;
+    for (size_t i = 1; i < chart->count; i++)
+        if (compare_columns(&chart->lines[i], last, chart) > 0)
+            last = &chart->lines[i];
+    return compare_columns(line, last, chart) < 0 ? last : NULL;
+}
+
+/* Finds the chart's lines; of too many, the first ones in the order of the legend. */
 static void find_lines(struct chart *chart)
 {
     chart->count = chart->left_out = 0;
     for (size_t t = 0; t < chart->table_count; t++) {
-        size_t count = 0, first = chart->count;
+        size_t count = 0;
         double most = 0;
         const struct table *table = find_table(chart, t);
         if (table->text)
             find_texts(chart, table);
         const struct history **all = table->text ? NULL : visible_histories(chart, table, &count);
         for (size_t i = 0; all && i < count; i++) {
-            if (chart->count == LINES_MOST) {
+            if (chart->count == LINES_MOST && chart->sort == BY_ORDER) {
                 chart->left_out += count - i;
                 break;
             }
-            struct chart_line *line = &chart->lines[chart->count++];
-            *line = (struct chart_line){.table = table,
-                                        .history = all[i],
-                                        .duration = duration_of(chart, table, all[i]),
-                                        .row = table_row(table, all[i]->identity)};
-            span_of(chart, table, all[i], chart->from, chart->to, &line->span);
-            most = fmax(most, fmax(fabs(line->span.most), fabs(line->span.least)));
+            struct chart_line line = {.table = table,
+                                      .history = all[i],
+                                      .duration = duration_of(chart, table, all[i]),
+                                      .row = table_row(table, all[i]->identity)};
+            span_of(chart, table, all[i], chart->from, chart->to, &line.span);
+            struct chart_line *place = place_of_line(chart, &line);
+            if (!place)
+                continue;
+            *place = line;
+            most = fmax(most, fmax(fabs(line.span.most), fabs(line.span.least)));
         }
-        for (size_t i = first; i < chart->count; i++) /* lines of one counter have one scale */
-            chart->lines[i].scale = model_scale(table->columns[0].default_scale, most);
+        for (size_t i = 0; i < chart->count; i++) /* lines of one counter have one scale */
+            if (chart->lines[i].table == table)
+                chart->lines[i].scale = model_scale(table->columns[0].default_scale, most);
         free(all);
     }
     sort_lines(chart);
@@ -843,25 +861,33 @@ static void change_zoom(struct chart *chart, bool nearer)
         chart->zoom -= chart->zoom > 0;
 }
 
+/* Writes the text as one word of a shell. */
+static void quote(const char *text, char *ret, size_t capacity)
+{
+    size_t used = (size_t)snprintf(ret, capacity, "'");
+    for (; *text && used + 6 < capacity; text++)
+        used += (size_t)snprintf(ret + used, 5, *text == '\'' ? "'\\''" : "%c", *text);
+    snprintf(ret + used, capacity - used, "'");
+}
+
 /* Shows a shell command that prints the selected counter, and copies it to the clipboard. */
 static void show_command(const struct chart *chart, struct window *window)
 {
     struct model_source source;
-    char path[512], quoted[1024];
-    size_t used = 0;
+    char path[512], quoted[1024], file[1024];
     model_source(chart->model, chart->lines[chart->cursor.at].table->source, &source);
     if (!line_path(chart, &chart->lines[chart->cursor.at], path, sizeof path) && !source.capture) {
         window_report(window, "%s: the instance has ended, so no command shows it", path);
         return;
     }
-    for (const char *at = path; *at && used + 5 < sizeof quoted; at++)
-        used += (size_t)snprintf(quoted + used, 5, *at == '\'' ? "'\\''" : "%c", *at);
+    quote(path, quoted, sizeof quoted);
+    quote(source.name, file, sizeof file);
     if (source.capture)
-        window_report(window, "relog '%s' -c '%s' -f csv -o -", source.name, quoted);
+        window_report(window, "relog %s -c %s -f csv -o -", file, quoted);
     else {
         bool machine = *source.name && !chart->named;
-        window_report(window, "typeperf %s%s%s'%s'", machine ? "-s " : "",
-                      machine ? source.name : "", machine ? " " : "", quoted);
+        window_report(window, "typeperf %s%s%s%s", machine ? "-s " : "", machine ? file : "",
+                      machine ? " " : "", quoted);
     }
     terminal_copy(window->message);
 }
@@ -891,7 +917,7 @@ static bool legend_key(struct chart *chart, int key)
 }
 
 /* Handles the keys that choose the time that is shown. */
-static bool time_key(struct chart *chart, int key)
+static bool time_key(struct chart *chart, int key, struct window *window)
 {
     uint64_t jump = (chart->to - chart->from) / 4 + 1, newest = newest_tick(chart);
     if (key == '-' || key == '+' || key == '=')
@@ -899,7 +925,7 @@ static bool time_key(struct chart *chart, int key)
     else if (key != KEY_LEFT && key != KEY_RIGHT)
         return false;
     else if (chart->whole)
-        return true; /* the whole capture is shown */
+        window_report(window, "the whole capture is shown; + shows a part of it");
     else if (key == KEY_LEFT)
         chart->back = chart->back + jump < newest ? chart->back + jump : newest;
     else
@@ -925,7 +951,7 @@ static bool selected_key(struct chart *chart, int key, struct window *window)
 
 bool chart_key(struct chart *chart, int key, struct window *window)
 {
-    if (legend_key(chart, key) || time_key(chart, key))
+    if (legend_key(chart, key) || time_key(chart, key, window))
         return true;
     switch (key) {
     case 'h':
