@@ -142,19 +142,23 @@ function read(plot: uPlot, place: HTMLElement, times: number[], lines: Line[], o
     timeLabel.textContent = clock(known ? times[idx] : time);
     const values = known ? lines.map((line) => ({ line, value: line.hidden ? null : line.series.values[idx] })).filter(({ value }) => typeof value === "number") : [];
     const away = new Map(values.map(({ line, value }) => [line, Math.abs(plot.valToPos(value! * line.factor, `y${one ? "%" : unitOf(line.counter)}`) - top)]));
+    const front = (line: Line) => line.label.slice(0, line.label.lastIndexOf("\\") + 1);
+    const same = lines.every((line) => front(line) === front(lines[0])); /* then the counters' names are enough */
     const nearest = new Set([...away.keys()].sort((a, b) => away.get(a)! - away.get(b)!).slice(0, MOST_READ));
     place.replaceChildren(timeLabel, ...marks.filter((mark) => distance(mark.time / 1000) < NEAR_MARK).slice(0, MOST_READ).map((mark) => {
-        const row = document.createElement("div");
+        const row = document.createElement("p");
         row.textContent = `▾ ${markText(mark)}`;
         return row;
     }), ...values.filter(({ line }) => nearest.has(line)).map(({ line, value }) => {
-        const row = document.createElement("div"), colour = document.createElement("i"), text = document.createElement("span");
+        const row = document.createElement("div"), colour = document.createElement("i"), label = document.createElement("span"), text = document.createElement("b");
         colour.style.background = line.colour;
+        label.textContent = same ? line.label.slice(front(line).length) : line.label;
         text.textContent = number(value, line.counter);
-        row.append(colour, `${line.label} `, text);
+        row.append(colour, label, " ", text);
         return row;
     }));
     const right = left > plot.over.clientWidth / 2;
+    place.style.maxWidth = `${Math.max(left, plot.over.clientWidth - left) - 12}px`; /* inside the chart */
     place.style.left = right ? "auto" : `${left + 12}px`;
     place.style.right = right ? `${plot.over.clientWidth - left + 12}px` : "auto";
 }

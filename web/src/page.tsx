@@ -15,7 +15,7 @@ import { counterOf, ObjectType, readObjects } from "./objects";
 import { Overview, overviewLists } from "./overview";
 import { Past, rangeOf, Shown } from "./past";
 import { ChartType, readState, State, View, writeState } from "./state";
-import { ProcessDetails, processLists, ProcessList } from "./processes";
+import { ProcessDetails, processLists, ProcessList, processPaths } from "./processes";
 import { Report, reportLists } from "./tables";
 import { Language, LANGUAGES, setLanguage, t, Text, translated } from "./texts";
 import { objectsOf } from "./captures";
@@ -105,13 +105,16 @@ function Page() {
         ((event.currentTarget as HTMLElement).children[next] as HTMLElement).focus();
     };
     const tabs = VIEWS.filter(([view]) => view === "machines" ? machine && machine.machines.length > 1 && !recording : view !== "compare" || sources.shown.length > 1);
-    useEffect(() => { if (machine) past.read(state.view === "chart" && !recording && !state.capture ? state.paths : [], rangeOf(state.range), state.machine); });
+    useEffect(() => { if (machine) past.read(recording || state.capture ? [] : state.view === "chart" ? state.paths : state.view === "processes" ? processPaths(state) : [], rangeOf(state.range), state.machine); });
     const why = entry ?? live.noSession ?? past.noSession;
     if (why !== null) return <NoEntry why={why} />;
     const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => live.tables.flatMap((each) => each.columns).find((each) => each.path === path && each.type) ?? counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
     const ends = recording ? { from: zoomed?.[0] ?? recording.captures[0].first, to: zoomed?.[1] ?? Math.max(recording.captures[0].last, ...live.times) } : joined;
     const marks = joined?.marks ?? (recording && state.view === "chart" ? recording.marks : []);
     const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.chart === "line") : [];
+    const axis = ends ? { from: ends.from, to: ends.to, marks, zoom: (from: number, to: number) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined;
+    const rangeBar = ends && <RangeBar text={state.range} from={ends.from} to={ends.to} set={setRange} past={recording ? null : past} />;
+    const markList = ends && <Marks marks={marks} set={setRange} past={joined && past} more={!!joined?.more} />;
     const toggle = (name: string) => change({ hidden: state.hidden.includes(name) ? state.hidden.filter((each) => each !== name) : [...state.hidden, name] });
     const mark = (name: string) => change({ marked: state.marked === name ? "" : name });
     const remove = (path: string) => change({ paths: state.paths.filter((each) => each !== path) });
@@ -148,18 +151,17 @@ function Page() {
                 {state.view === "machines" && machine && <Machines names={machine.machines} choose={(name) => change({ machine: name, view: "overview" })} />}
                 {state.view === "overview" && <Overview live={live} state={state} machine={state.machine || (machine?.name ?? "")} change={change} />}
                 {state.view === "processes" && (state.process
-                    ? <ProcessDetails live={live} state={state} change={change} />
+                    ? <ProcessDetails live={shown} axis={axis} state={state} change={change}>{rangeBar}{markList}</ProcessDetails>
                     : <ProcessList live={live} state={state} machine={state.machine || (machine?.name ?? "")} change={change} />)}
                 {state.view === "chart" && (state.paths.length
                     ? <><Toolbar state={state} change={change} />
-                        {ends && <RangeBar text={state.range} from={ends.from} to={ends.to} set={setRange} past={recording ? null : past} />}
-                        {state.chart === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one}
-                            axis={joined ? { from: joined.from, to: joined.to, marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : ends ? { ...ends, marks, zoom: (from, to) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined} />}
+                        {rangeBar}
+                        {state.chart === "line" && <Chart live={shown} lines={lines.slice(0, MOST_LINES)} one={state.one} axis={axis} />}
                         {state.chart === "line" && lines.length > MOST_LINES && <p class="note">{t("the first {} of {} lines are drawn; the heat map shows all", MOST_LINES, lines.length)}</p>}
                         {state.chart === "bars" && <Bars live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.chart === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.chart === "values" && <Values live={shown} lines={lines} />}
-                        {ends && <Marks marks={marks} set={setRange} past={joined && past} more={!!joined?.more} />}
+                        {markList}
                         <Legend live={shown} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
                         <Save drawn={state.chart === "line" || state.chart === "heat"} live={shown} recording={recording} recorded={!!joined && past.tables.size > 0} lines={lines} paths={state.paths} machine={state.machine || (machine?.name ?? "")} seconds={machine?.seconds ?? 1} range={recording ? zoomed : joined ? [joined.from, joined.to] : null} /></>
                     : <p class="note">{t("Choose counters in the tree: open an object, then a counter, then an instance.")}</p>)}

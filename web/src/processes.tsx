@@ -2,11 +2,13 @@
 // The list of processes, as a tree of parents, or joined by program, user, unit, container or control
 // group; and one process with its counters over time. The server joins them as perfmon does.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Chart, linesOf } from "./chart";
+import { Axis, Chart, linesOf } from "./chart";
 import { bytes, duration } from "./format";
 import { Legend } from "./legend";
 import type { Live, ProcessLine } from "./live";
+import type { Shown } from "./past";
 import type { State } from "./state";
 import { decimal, t, Text } from "./texts";
 
@@ -150,8 +152,11 @@ export function ProcessList({ live, state, machine, change, most }: { live: Live
     );
 }
 
-/** Shows one process. The charts stay when the process has ended. */
-export function ProcessDetails({ live, state, change }: { live: Live; state: State; change(part: Partial<State>): void }) {
+/** The paths in these lists. */
+export const processPaths = (state: State): string[] => processLists(state).flatMap((list) => list.split("\n")).filter((line) => line.startsWith("+")).map((line) => line.slice(1));
+
+/** Shows one process, with `children` above its charts. The charts stay when the process has ended. */
+export function ProcessDetails({ live, axis, state, change, children }: { live: Shown; axis?: Axis; state: State; change(part: Partial<State>): void; children: ComponentChildren }) {
     const line = live.tables[0]?.lines?.find((each) => instanceOf(each) === state.process);
     const io = live.tables[2]?.rows.find((row) => String(row.cells[0]) === state.process.split(":").pop())?.identity;
     const all = linesOf(live, state.hidden, state.marked, false)
@@ -163,9 +168,10 @@ export function ProcessDetails({ live, state, change }: { live: Live; state: Sta
             <h2>{state.process}{line || !live.tables[0]?.lines ? "" : ` ${t("(ended)")}`}</h2>
             {line && <dl>{WORDS.map((each) => line.texts[each.at] ? <div key={each.id}><dt>{t(each.title)}</dt><dd>{line.texts[each.at]}</dd></div> : null)}
                 {COLUMNS.filter((each) => each.only !== "group" && line.values[each.at] !== null).map((each) => <div key={each.id}><dt>{t(each.title)}</dt><dd>{each.text(line.values[each.at]!)}</dd></div>)}</dl>}
+            {children}
             <div class="charts">{CHARTS.map(([title, object, counters]) => {
                 const lines = all.filter((each) => counters.some((name) => each.series.path.startsWith(`\\${object}(`) && each.series.path.endsWith(`)\\${name}`)));
-                return lines.length > 0 && <section key={title}><h3>{t(title)}</h3><Chart live={live} lines={lines} one={false} height={190} /></section>;
+                return lines.length > 0 && <section key={title}><h3>{t(title)}</h3><Chart live={live} lines={lines} one={false} height={190} axis={axis} /></section>;
             })}</div>
             <Legend live={live} lines={all} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={(marked) => change({ marked: state.marked === marked ? "" : marked })} />
         </section>
