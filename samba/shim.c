@@ -305,7 +305,7 @@ static bool send_request(struct call *call, uint16_t operation)
 {
     const struct rrp_request *request = &call->request;
     bool value = operation == PROTO_QUERY || operation == PROTO_ENUM_VALUE;
-    struct proto_request question = {
+    struct proto_request forwarded = {
         .operation = operation,
         .flags = value ? PROTO_WIDE : 0,
         .root = call->root,
@@ -314,11 +314,11 @@ static bool send_request(struct call *call, uint16_t operation)
         .name = operation == PROTO_QUERY ? request->name : NULL,
     };
     if (value && !request->has_data)
-        question.flags |= PROTO_NO_DATA | (request->has_size ? 0 : PROTO_NO_SIZE);
+        forwarded.flags |= PROTO_NO_DATA | (request->has_size ? 0 : PROTO_NO_SIZE);
     else if (value)
-        question.capacity =
+        forwarded.capacity =
             request->capacity < PROTO_DATA_BYTES ? request->capacity : PROTO_DATA_BYTES;
-    if (!call->path || !proto_write_request(&question, &call->message))
+    if (!call->path || !proto_write_request(&forwarded, &call->message))
         return false;
     stream_call(call);
     return true;

@@ -53,7 +53,7 @@ static void machine_free(struct foreign_machine *machine)
     if (machine->key)
         RegCloseKey(machine->key);
     free(machine->kept);
-    free(machine->kept_question);
+    free(machine->kept_request);
     free(machine);
 }
 
@@ -145,18 +145,18 @@ static bool same_text(const WCHAR *left, const WCHAR *right)
     return count == length_of(right) && !memcmp(left, right, count * sizeof *left);
 }
 
-static void keep(struct foreign_machine *machine, const WCHAR *question, const void *data,
+static void keep(struct foreign_machine *machine, const WCHAR *request, const void *data,
                  DWORD size)
 {
-    size_t bytes = (length_of(question) + 1) * sizeof *question;
+    size_t bytes = (length_of(request) + 1) * sizeof *request;
     unsigned char *kept = size <= MOST_KEPT_BYTES ? realloc(machine->kept, size) : NULL;
-    WCHAR *kept_question = kept ? realloc(machine->kept_question, bytes) : NULL;
+    WCHAR *kept_request = kept ? realloc(machine->kept_request, bytes) : NULL;
     if (kept)
         machine->kept = kept;
     machine->kept_size = 0;
-    if (!kept_question)
+    if (!kept_request)
         return;
-    machine->kept_question = memcpy(kept_question, question, bytes);
+    machine->kept_request = memcpy(kept_request, request, bytes);
     memcpy(machine->kept, data, size);
     machine->kept_size = size;
 }
@@ -170,12 +170,12 @@ static void note_answer(struct foreign_machine *machine, DWORD size, DWORD began
     machine->since = now_filetime();
 }
 
-static DWORD copy_kept(const struct foreign_machine *machine, const WCHAR *question, void *data,
+static DWORD copy_kept(const struct foreign_machine *machine, const WCHAR *request, void *data,
                        DWORD *size)
 {
     ULONGLONG age = now_filetime() - machine->since;
     bool good =
-        machine->kept_size && age < longest_kept && same_text(machine->kept_question, question);
+        machine->kept_size && age < longest_kept && same_text(machine->kept_request, request);
     if (good && machine->kept_size > *size)
         return ERROR_MORE_DATA;
     *size = good ? machine->kept_size : 0;
@@ -184,25 +184,25 @@ static DWORD copy_kept(const struct foreign_machine *machine, const WCHAR *quest
     return ERROR_SUCCESS;
 }
 
-DWORD machine_query(struct foreign_machine *machine, const WCHAR *question, void *data, DWORD *size)
+DWORD machine_query(struct foreign_machine *machine, const WCHAR *request, void *data, DWORD *size)
 {
     DWORD began = now_milliseconds(), capacity = *size, type = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;
     if (!machine->key)
         status = RegConnectRegistryW(machine->name, HKEY_PERFORMANCE_DATA, &machine->key);
     if (!status)
-        status = RegQueryValueExW(machine->key, question, NULL, &type, data, size);
+        status = RegQueryValueExW(machine->key, request, NULL, &type, data, size);
     if (status == ERROR_MORE_DATA)
         return ERROR_MORE_DATA;
     if (!status && type != REG_BINARY)
         status = ERROR_INVALID_DATA;
     if (!status) {
         note_answer(machine, *size, began);
-        keep(machine, question, data, *size);
+        keep(machine, request, data, *size);
         return ERROR_SUCCESS;
     }
     machine->status = (DWORD)status;
     machine->failures++;
     *size = capacity;
-    return copy_kept(machine, question, data, size);
+    return copy_kept(machine, request, data, size);
 }

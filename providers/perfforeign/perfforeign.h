@@ -20,18 +20,17 @@ struct foreign_machine {
     /* the newest valid answer, and its query */
     unsigned char *kept;
     DWORD kept_size;
-    WCHAR *kept_question;
+    WCHAR *kept_request;
 };
 
 /* Finds the machine with this name (without \\, ignoring case), or adds it to the list. NULL: no
  * memory, or the name is too long. */
 struct foreign_machine *machine_find(const WCHAR *name, size_t count);
-/* Queries the machine with `question` and writes its block to `data`. *size in: the capacity; out:
+/* Queries the machine with `request` and writes its block to `data`. *size in: the capacity; out:
  * the size of the block, 0: no block. For an unreachable machine the last block is written, if it
  * is at most a minute old. (docs/windows/articles.md#c120) ERROR_MORE_DATA: the block does not
  * fit. */
-DWORD machine_query(struct foreign_machine *machine, const WCHAR *question, void *data,
-                    DWORD *size);
+DWORD machine_query(struct foreign_machine *machine, const WCHAR *request, void *data, DWORD *size);
 struct foreign_machine *machine_first(void);
 void machine_forget_all(void);
 

@@ -18,11 +18,11 @@ enum { PROCESSOR_OBJECT = 238, ALIGNMENT = 8, NAME_UNITS = 16 };
 
 /* The parsed query is too big for a thread's stack. Used structures are kept in a free list, so
  * that a program that repeats its query does not allocate memory each time. */
-struct question {
+struct request {
     struct query query;
-    struct question *next;
+    struct request *next;
 };
-static struct question *free_list;
+static struct request *free_list;
 static pthread_mutex_t free_list_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *const kind_texts[] = {[QUERY_NOTHING] = "nothing known",
@@ -147,26 +147,26 @@ LSTATUS collect_query(const char *text, void *data, DWORD *size)
         return ERROR_INVALID_PARAMETER;
     UNCANCELLED;
     lock_take(&free_list_lock);
-    struct question *question = free_list;
-    if (question)
-        free_list = question->next;
+    struct request *request = free_list;
+    if (request)
+        free_list = request->next;
     lock_release(&free_list_lock);
-    if (!question)
-        question = malloc(sizeof(*question));
-    if (!question)
+    if (!request)
+        request = malloc(sizeof(*request));
+    if (!request)
         return ERROR_NOT_ENOUGH_MEMORY;
-    LSTATUS status = query_parse(text, &question->query);
+    LSTATUS status = query_parse(text, &request->query);
     if (!status) {
-        trace("query", "\"%s\" asks for %s, %zu indices; buffer of %u bytes", question->query.text,
-              kind_texts[question->query.kind], question->query.object_count,
+        trace("query", "\"%s\" asks for %s, %zu indices; buffer of %u bytes", request->query.text,
+              kind_texts[request->query.kind], request->query.object_count,
               data ? (unsigned)*size : 0);
-        status = collect_block(&question->query, data, size);
+        status = collect_block(&request->query, data, size);
         if (trace_on())
             trace("collect", "%s, %u bytes", status_text(status), status ? 0 : (unsigned)*size);
     }
     lock_take(&free_list_lock);
-    question->next = free_list;
-    free_list = question;
+    request->next = free_list;
+    free_list = request;
     lock_release(&free_list_lock);
     return status;
 }

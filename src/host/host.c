@@ -151,7 +151,7 @@ struct collection {
     const struct query *query;
     struct service_table *table;
     struct round *round;
-    struct isolated_request question; /* the request for providers in helper processes */
+    struct isolated_request request; /* the request for providers in helper processes */
     unsigned char *data;
     size_t capacity, used;
     uint32_t objects;
@@ -282,7 +282,7 @@ static enum run_state send_to_helper(struct collection *collection, size_t i, in
     static const enum run_state states[] = {[ISOLATED_NOT_REQUESTED] = RUN_NONE,
                                             [ISOLATED_REQUESTED] = RUN_REQUESTED,
                                             [ISOLATED_BUSY] = RUN_ISOLATED};
-    return states[isolated_begin_collect(chosen_service(collection, i), &collection->question,
+    return states[isolated_begin_collect(chosen_service(collection, i), &collection->request,
                                          until)];
 }
 
@@ -369,7 +369,7 @@ static void collect_chosen(struct collection *collection)
             states[i] = RUN_NONE;
         }
     }
-    collection->question =
+    collection->request =
         (struct isolated_request){.settings = settings,
                                   .query = collection->query,
                                   .capacity = collection->capacity - collection->used,

@@ -375,7 +375,7 @@ struct isolated_request {
  * must follow. */
 enum isolated_begun { ISOLATED_NOT_REQUESTED, ISOLATED_REQUESTED, ISOLATED_BUSY };
 enum isolated_begun isolated_begin_collect(struct service *service,
-                                           const struct isolated_request *question, int64_t until);
+                                           const struct isolated_request *request, int64_t until);
 /* Waits for the answer until `until`, or until the provider's deadline if that is earlier; true:
  * isolated_finish would not wait. */
 bool isolated_is_ready(struct service *service, const struct host_settings *settings,

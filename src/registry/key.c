@@ -448,7 +448,7 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
 }
 
 struct batch {
-    struct key_question *questions;
+    struct key_request *requests;
     struct held *held;
     size_t count;
 };
@@ -481,53 +481,53 @@ static void query_own(void *self)
 {
     const struct batch *batch = self;
     for (size_t i = 0; i < batch->count; i++) {
-        struct key_question *question = &batch->questions[i];
+        struct key_request *request = &batch->requests[i];
         const struct held *held = &batch->held[i];
-        if (!question->status && !held->remote)
-            question->status = held->performance ? query_here(held, question->name, question->data)
-                                                 : ERROR_INVALID_HANDLE;
+        if (!request->status && !held->remote)
+            request->status = held->performance ? query_here(held, request->name, request->data)
+                                                : ERROR_INVALID_HANDLE;
     }
 }
 
-static void query_remote(struct batch *batch, struct remote_question *remote)
+static void query_remote(struct batch *batch, struct remote_request *remote)
 {
     size_t begun = 0;
     for (size_t i = 0; i < batch->count; i++)
-        if (!batch->questions[i].status && batch->held[i].remote)
-            remote[begun++] = (struct remote_question){.key = batch->held[i].remote,
-                                                       .name = batch->questions[i].name,
-                                                       .data = batch->questions[i].data};
+        if (!batch->requests[i].status && batch->held[i].remote)
+            remote[begun++] = (struct remote_request){.key = batch->held[i].remote,
+                                                      .name = batch->requests[i].name,
+                                                      .data = batch->requests[i].data};
     if (begun)
         registry_tables->remote->query_all(remote, begun, query_own, batch);
     else
         query_own(batch);
     for (size_t i = 0, at = 0; at < begun; i++)
-        if (batch->held[i].remote && batch->questions[i].data == remote[at].data)
-            batch->questions[i].status = remote[at++].status;
+        if (batch->held[i].remote && batch->requests[i].data == remote[at].data)
+            batch->requests[i].status = remote[at++].status;
 }
 
-static void query_all(struct batch *batch, struct remote_question *remote)
+static void query_all(struct batch *batch, struct remote_request *remote)
 {
     for (size_t i = 0; i < batch->count; i++)
-        batch->questions[i].status =
-            held_open(batch->questions[i].key, KEY_QUERY_VALUE, &batch->held[i]);
+        batch->requests[i].status =
+            held_open(batch->requests[i].key, KEY_QUERY_VALUE, &batch->held[i]);
     query_remote(batch, remote);
     for (size_t i = 0; i < batch->count; i++)
         held_done(&batch->held[i]);
 }
 
-/* Asks all questions at once. No memory is allocated if there are only a few questions. */
-void key_query_all(struct key_question *questions, size_t count)
+/* Asks all requests at once. No memory is allocated if there are only a few requests. */
+void key_query_all(struct key_request *requests, size_t count)
 {
     enum { FEW = 8 };
     struct held few_held[FEW];
-    struct remote_question few_remote[FEW];
+    struct remote_request few_remote[FEW];
     bool few = count <= FEW;
     FREE_AUTO struct held *held = few ? NULL : calloc(count, sizeof *held);
-    FREE_AUTO struct remote_question *remote = few ? NULL : calloc(count, sizeof *remote);
-    struct batch batch = {questions, few ? few_held : held, count};
+    FREE_AUTO struct remote_request *remote = few ? NULL : calloc(count, sizeof *remote);
+    struct batch batch = {requests, few ? few_held : held, count};
     if (few || (held && remote))
         query_all(&batch, few ? few_remote : remote);
     for (size_t i = 0; !few && !(held && remote) && i < count; i++)
-        questions[i].status = ERROR_NOT_ENOUGH_MEMORY;
+        requests[i].status = ERROR_NOT_ENOUGH_MEMORY;
 }

@@ -190,7 +190,7 @@ struct registry_virtual_keys {
  * registry_remote do everything else. */
 struct remote_key;
 struct key_info;
-struct remote_question {
+struct remote_request {
     struct remote_key *key;
     const char *name;
     struct buffer *data; /* receives the whole value, whatever its size; texts are UTF-8 */
@@ -217,8 +217,8 @@ struct registry_remote {
      * ERROR_INVALID_HANDLE: the root cannot be opened on other machines. */
     void (*connect_all)(struct pending_remote *pendings, size_t count);
     /* Queries all machines at once; `meanwhile` is called once while the machines work. */
-    void (*query_all)(struct remote_question *questions, size_t count,
-                      void (*meanwhile)(void *self), void *self);
+    void (*query_all)(struct remote_request *requests, size_t count, void (*meanwhile)(void *self),
+                      void *self);
 };
 struct registry_tables {
     const struct mount *mounts; /* this and the next two are ended by a row whose path is NULL */
@@ -257,14 +257,14 @@ LSTATUS key_delete_tree(HKEY key, const char *sub);
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
 /* One value for key_query_all: values of performance keys, of any size; values of other machines
  * are read in parallel. */
-struct key_question {
+struct key_request {
     HKEY key;
     const char *name;
     /* receives the value, with texts in UTF-8; the memory of the buffer is reused */
     struct buffer *data;
     LSTATUS status;
 };
-void key_query_all(struct key_question *questions, size_t count);
+void key_query_all(struct key_request *requests, size_t count);
 LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *data, DWORD size);
 LSTATUS key_delete_value(HKEY key, const char *name);
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,

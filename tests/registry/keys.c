@@ -416,7 +416,7 @@ static void a_closed_key_takes_no_memory(void **state)
         if (i == 100)
             before = memory_in_use();
         HKEY key = opened("SOFTWARE\\Test", KEY_READ);
-        key_query_all(&(struct key_question){.key = key, .name = "2"}, 1);
+        key_query_all(&(struct key_request){.key = key, .name = "2"}, 1);
         key_close(key);
     }
     assert_true(memory_in_use() < before + 100 * strlen(KEY));
@@ -593,23 +593,23 @@ static void get_value_asks_a_query_once(void **state)
 static void many_values_at_once(void **state)
 {
     static const size_t counts[] = {1, 8, 9};
-    struct key_question questions[9] = {0};
-    struct buffer data[COUNT(questions)] = {0};
+    struct key_request requests[9] = {0};
+    struct buffer data[COUNT(requests)] = {0};
     for (size_t k = 0; k < COUNT(counts); k++) {
         for (size_t i = 0; i < counts[k]; i++)
-            questions[i] = (struct key_question){
+            requests[i] = (struct key_request){
                 .key = i % 3 ? opened("SOFTWARE", i % 3 == 1 ? KEY_READ : KEY_SET_VALUE)
                              : HKEY_PERFORMANCE_DATA,
                 .name = "2",
                 .data = &data[i],
                 .status = 99};
-        key_query_all(questions, counts[k]);
+        key_query_all(requests, counts[k]);
         for (size_t i = 0; i < counts[k]; i++) {
             static const LSTATUS expected[] = {ERROR_SUCCESS, ERROR_INVALID_HANDLE,
                                                ERROR_ACCESS_DENIED};
-            assert_int_equal(questions[i].status, expected[i % 3]);
+            assert_int_equal(requests[i].status, expected[i % 3]);
             if (i % 3)
-                assert_int_equal(key_close(questions[i].key), ERROR_SUCCESS);
+                assert_int_equal(key_close(requests[i].key), ERROR_SUCCESS);
             else
                 assert_memory_equal(data[i].data, "PERF", data[i].len);
             assert_int_equal(data[i].len, i % 3 ? 0 : 4);

@@ -328,14 +328,14 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
 /* Claims the provider for this query. Another thread's query may need it for longer than this query
  * can wait, such as 30 s for Costly. After one such timeout other queries skip the provider at
  * once, until it is free. */
-static enum isolated_begun claim(struct service *service, const struct isolated_request *question,
+static enum isolated_begun claim(struct service *service, const struct isolated_request *request,
                                  int64_t until)
 {
     struct library *code = service->code;
-    int64_t ms = service_open_ms(service) + service_collect_ms(service, question->query);
+    int64_t ms = service_open_ms(service) + service_collect_ms(service, request->query);
     int64_t deadline = atomic_load(&code->busy_reported)
                            ? PAST
-                           : deadline_of(question->settings, question->start, ms);
+                           : deadline_of(request->settings, request->start, ms);
     if (claim_take_until(&code->claim, until < deadline ? until : deadline)) {
         atomic_store(&code->busy_reported, false);
         return ISOLATED_REQUESTED;
@@ -370,16 +370,16 @@ static void note_deadlines(struct service *service, const struct host_settings *
 }
 
 enum isolated_begun isolated_begin_collect(struct service *service,
-                                           const struct isolated_request *question, int64_t until)
+                                           const struct isolated_request *request, int64_t until)
 {
-    const struct host_settings *settings = question->settings;
+    const struct host_settings *settings = request->settings;
     LSTATUS status = ERROR_BUSY;
-    enum isolated_begun requested = claim(service, question, until);
+    enum isolated_begun requested = claim(service, request, until);
     if (requested != ISOLATED_REQUESTED)
         return requested;
     if (!is_still_silent(service, settings) && !quarantine_waits(service) &&
         is_placed_outside(service))
-        status = hand_over(service, settings, question->query, question->capacity);
+        status = hand_over(service, settings, request->query, request->capacity);
     if (status && status != ERROR_BUSY)
         trace("host", "%s could not be queried: %s", service->name, status_text(status));
     if (status)

@@ -293,7 +293,7 @@ static void start_round(struct remote_fs_reader *remote_fs)
 
 /* ---- answers ---- */
 
-static bool has_new_question(const struct remote_fs_reader *remote_fs)
+static bool has_new_request(const struct remote_fs_reader *remote_fs)
 {
     for (size_t i = 0; i < remote_fs->count; i++)
         if (remote_fs->places[i].round && !remote_fs->places[i].waited)
@@ -304,7 +304,7 @@ static bool has_new_question(const struct remote_fs_reader *remote_fs)
 static void wait_for_new(struct remote_fs_reader *remote_fs)
 {
     int64_t until = now_ms() + FIRST_WAIT_MS;
-    while (has_new_question(remote_fs)) {
+    while (has_new_request(remote_fs)) {
         struct space_page *page =
             remote_fs->rounds->page; /* the newest round has all new requests */
         uint32_t done = atomic_load(&page->done);

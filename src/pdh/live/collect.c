@@ -19,8 +19,8 @@ struct machine_group {
     /* connecting has failed: the next collection tries again, but adding a counter does not */
     bool sought;
     struct snapshot snapshot;
-    struct buffer question; /* the numbers of the objects to request, as text */
-    bool question_old;
+    struct buffer request; /* the numbers of the objects to request, as text */
+    bool request_old;
     int64_t retry_ticks; /* missing machines and objects are not searched for before this time */
     PDH_STATUS status;   /* status of the last query */
     /* clocks of the last answer; `frequency` 0: no answer yet */
@@ -91,7 +91,7 @@ static int by_number(const void *left, const void *right)
 }
 
 /* Writes the list of the objects that the group's counters need, each once. */
-static void renew_question(struct pdh_query *query, struct machine_group *group)
+static void renew_request(struct pdh_query *query, struct machine_group *group)
 {
     uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
     for (uint32_t i = 0; i < query->counter_count && count < LIMIT_QUERY_OBJECTS; i++) {
@@ -103,10 +103,10 @@ static void renew_question(struct pdh_query *query, struct machine_group *group)
             numbers[count++] = counter->object;
     }
     qsort(numbers, count, sizeof *numbers, by_number);
-    buffer_clear(&group->question);
+    buffer_clear(&group->request);
     for (uint32_t i = 0; i < count; i++)
-        buffer_printf(&group->question, "%s%u", i ? " " : "", (unsigned)numbers[i]);
-    group->question_old = group->question.failed;
+        buffer_printf(&group->request, "%s%u", i ? " " : "", (unsigned)numbers[i]);
+    group->request_old = group->request.failed;
 }
 
 static void want(struct buffer *list, uint32_t object, uint32_t counter)
@@ -258,7 +258,7 @@ static void resolve_missing(struct pdh_query *query, struct machine_group *group
         any = true;
         member->known = false;
         if (resolve_in_group(counter) == 0)
-            group->question_old = true;
+            group->request_old = true;
         else
             member->known = known;
     }
@@ -290,24 +290,24 @@ static void find_machines(struct machine_group *groups, uint32_t count)
 /* Returns true if the group has objects to request. */
 static bool prepare_group(struct pdh_query *query, struct machine_group *group)
 {
-    bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->question.len;
+    bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->request.len;
     if (group->machine && !away)
         resolve_missing(query, group);
     group->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
     if (!group->machine)
         return false;
-    if (group->question_old) {
-        renew_question(query, group);
+    if (group->request_old) {
+        renew_request(query, group);
         renew_wanted(query);
     }
     group->status = (PDH_STATUS)PDH_NO_DATA;
-    return group->question.len;
+    return group->request.len;
 }
 
-static void take_answer(struct machine_group *group, const struct machine_question *question)
+static void take_answer(struct machine_group *group, const struct machine_request *request)
 {
-    if (question)
-        group->status = question->status;
+    if (request)
+        group->status = request->status;
     if (group->status == 0)
         note_times(group);
     else
@@ -319,28 +319,28 @@ static void query_groups(struct pdh_query *query, struct machine_group *groups)
     uint32_t count = 0, used = 0, at = 0;
     for (struct machine_group *group = groups; group; group = group->next) {
         count++;
-        group->question_old |= query->changed;
+        group->request_old |= query->changed;
     }
     query->changed = false;
-    struct machine_question few[FEW_MACHINES];
+    struct machine_request few[FEW_MACHINES];
     bool are_few = count <= FEW_MACHINES;
-    FREE_AUTO struct machine_question *many = are_few ? NULL : calloc(count, sizeof *many);
-    struct machine_question *questions = are_few ? few : many;
+    FREE_AUTO struct machine_request *many = are_few ? NULL : calloc(count, sizeof *many);
+    struct machine_request *requests = are_few ? few : many;
     find_machines(groups, count);
     for (struct machine_group *group = groups; group; group = group->next)
-        if (prepare_group(query, group) && questions)
-            questions[used++] = (struct machine_question){.machine = group->machine,
-                                                          .query = group->question.data,
-                                                          .snapshot = &group->snapshot};
+        if (prepare_group(query, group) && requests)
+            requests[used++] = (struct machine_request){.machine = group->machine,
+                                                        .query = group->request.data,
+                                                        .snapshot = &group->snapshot};
     const struct buffer *wanted = &((struct live_source *)query->source)->wanted;
     wanted_here =
         (struct wanted_list){(void *)wanted->data, wanted->len / sizeof(struct wanted_counter)};
     if (used)
-        machine_query_all(questions, used);
+        machine_query_all(requests, used);
     wanted_here = (struct wanted_list){0};
     for (struct machine_group *group = groups; group; group = group->next) {
-        bool mine = at < used && questions[at].snapshot == &group->snapshot;
-        take_answer(group, mine ? &questions[at] : NULL);
+        bool mine = at < used && requests[at].snapshot == &group->snapshot;
+        take_answer(group, mine ? &requests[at] : NULL);
         at += mine;
     }
 }
@@ -499,7 +499,7 @@ static void live_close(struct data_source *source)
     while (group) {
         struct machine_group *next = group->next;
         snapshot_done(&group->snapshot);
-        buffer_done(&group->question);
+        buffer_done(&group->request);
         free(group->name);
         free(group);
         group = next;

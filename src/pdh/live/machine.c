@@ -189,25 +189,25 @@ static PDH_STATUS status_of_query(const struct machine *machine, LSTATUS status)
     return (PDH_STATUS)PDH_NO_DATA;
 }
 
-void machine_query_all(struct machine_question *questions, size_t count)
+void machine_query_all(struct machine_request *requests, size_t count)
 {
-    struct key_question few[FEW_MACHINES];
-    FREE_AUTO struct key_question *many = count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
-    struct key_question *pending_all = count > FEW_MACHINES ? many : few;
+    struct key_request few[FEW_MACHINES];
+    FREE_AUTO struct key_request *many = count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
+    struct key_request *pending_all = count > FEW_MACHINES ? many : few;
     for (size_t i = 0; i < count; i++) {
-        questions[i].status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        requests[i].status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         if (pending_all)
-            pending_all[i] = (struct key_question){.key = questions[i].machine->key,
-                                                   .name = questions[i].query,
-                                                   .data = &questions[i].snapshot->bytes};
+            pending_all[i] = (struct key_request){.key = requests[i].machine->key,
+                                                  .name = requests[i].query,
+                                                  .data = &requests[i].snapshot->bytes};
     }
     if (!pending_all)
         return;
     key_query_all(pending_all, count);
     for (size_t i = 0; i < count; i++)
-        questions[i].status = pending_all[i].status
-                                  ? status_of_query(questions[i].machine, pending_all[i].status)
-                                  : snapshot_parse(questions[i].snapshot);
+        requests[i].status = pending_all[i].status
+                                 ? status_of_query(requests[i].machine, pending_all[i].status)
+                                 : snapshot_parse(requests[i].snapshot);
 }
 
 /* Sends one query. The buffer is from the start as large as the last answer, because the providers
@@ -216,10 +216,10 @@ PDH_STATUS machine_query(struct machine *machine, const char *query, struct snap
 {
     static _Atomic size_t usual_bytes;
     buffer_reserve(&ret->bytes, usual_bytes);
-    struct machine_question question = {.machine = machine, .query = query, .snapshot = ret};
-    machine_query_all(&question, 1);
+    struct machine_request request = {.machine = machine, .query = query, .snapshot = ret};
+    machine_query_all(&request, 1);
     usual_bytes = ret->bytes.capacity ? ret->bytes.capacity - 1 : 0;
-    return question.status;
+    return request.status;
 }
 
 /* ---- titles ---- */

@@ -29,13 +29,13 @@ void machine_list(struct buffer *ret);
 /* One request to a machine. The answer to `query` replaces the content of `snapshot`.
  * PDH_CSTATUS_NO_MACHINE: the machine is unreachable; PDH_NO_DATA: the machine did not answer the
  * query. */
-struct machine_question {
+struct machine_request {
     struct machine *machine;
     const char *query;
     struct snapshot *snapshot;
     PDH_STATUS status;
 };
-void machine_query_all(struct machine_question *questions, size_t count); /* sends all requests in
+void machine_query_all(struct machine_request *requests, size_t count); /* sends all requests in
                                                                            * parallel */
 PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret);
 

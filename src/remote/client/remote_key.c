@@ -282,40 +282,39 @@ static void remote_connect_all(struct pending_remote *pendings, size_t count)
     }
 }
 
-static void begin_query(const struct remote_question *question, struct call *call)
+static void begin_query(const struct remote_request *request, struct call *call)
 {
-    *call = call_of(question->key, PROTO_QUERY);
-    call->request.name = question->name;
+    *call = call_of(request->key, PROTO_QUERY);
+    call->request.name = request->name;
     call->request.capacity = PROTO_DATA_BYTES;
     call_begin(call);
 }
 
-static LSTATUS take_answer(const struct remote_question *question, const struct call *call)
+static LSTATUS take_answer(const struct remote_request *request, const struct call *call)
 {
     const struct proto_reply *reply = &call->reply;
     LSTATUS status = call->status ? call->status : (LSTATUS)reply->status;
     if (status)
         return status;
-    if (reply->name || !is_sound(question->key, &call->request, reply))
+    if (reply->name || !is_sound(request->key, &call->request, reply))
         return ERROR_INVALID_DATA;
-    buffer_clear(question->data);
-    buffer_add(question->data, reply->data, reply->data_size);
-    return buffer_status(question->data);
+    buffer_clear(request->data);
+    buffer_add(request->data, reply->data, reply->data_size);
+    return buffer_status(request->data);
 }
 
-static void remote_query_all(struct remote_question *questions, size_t count,
+static void remote_query_all(struct remote_request *requests, size_t count,
                              void (*meanwhile)(void *self), void *self)
 {
     UNCANCELLED;
     FREE_AUTO struct call *calls = count ? calloc(count, sizeof *calls) : NULL;
     for (size_t i = 0; calls && i < count; i++)
-        begin_query(&questions[i], &calls[i]);
+        begin_query(&requests[i], &calls[i]);
     meanwhile(self);
     if (calls)
         calls_finish(calls, count);
     for (size_t i = 0; i < count; i++) {
-        questions[i].status =
-            calls ? take_answer(&questions[i], &calls[i]) : ERROR_NOT_ENOUGH_MEMORY;
+        requests[i].status = calls ? take_answer(&requests[i], &calls[i]) : ERROR_NOT_ENOUGH_MEMORY;
         if (calls)
             call_done(&calls[i]);
     }

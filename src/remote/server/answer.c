@@ -352,7 +352,7 @@ static LSTATUS answer_request(struct received *received)
     bool counts = request->operation != PROTO_OPEN && request->operation != PROTO_CLOSE;
     HKEY root = root_of(request->root);
     LSTATUS status = check_key(root, request);
-    if (!status && counts && !peer_is_trusted(received->peer) && !limits_take_question())
+    if (!status && counts && !peer_is_trusted(received->peer) && !limits_take_request())
         status = ERROR_BUSY;
     if (status || !*request->path) {
         received->key = root;

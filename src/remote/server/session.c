@@ -143,7 +143,7 @@ bool limits_may_audit(void)
     return atomic_fetch_add(&shared->audits, 1) < LIMIT_AUDITS;
 }
 
-bool limits_take_question(void)
+bool limits_take_request(void)
 {
     static int64_t second_begin;
     static uint32_t count, most;

@@ -88,7 +88,7 @@ bool limits_refused(size_t place);
 bool limits_begin_costly(void); /* counts a Costly query; false: too many are running */
 void limits_end_costly(void);
 bool limits_may_audit(void);
-bool limits_take_question(void); /* counts a request; false: too many in this second */
+bool limits_take_request(void); /* counts a request; false: too many in this second */
 
 /* ---- answer.c ---- */
 /* Buffers that are kept between requests. */

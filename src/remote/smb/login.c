@@ -396,16 +396,16 @@ bool smb_login_keep(const char *machine, const struct smb_login *login, char *wh
 
 /* ---- prompts ---- */
 
-static bool read_line(const char *question, char *ret, size_t capacity)
+static bool read_line(const char *prompt, char *ret, size_t capacity)
 {
-    fputs(question, stderr);
+    fputs(prompt, stderr);
     if (!fgets(ret, (int)capacity, stdin))
         return false;
     ret[strcspn(ret, "\n")] = '\0';
     return true;
 }
 
-static bool read_secret(const char *question, char *ret, size_t capacity)
+static bool read_secret(const char *prompt, char *ret, size_t capacity)
 {
     struct termios before, now;
     bool terminal = !tcgetattr(STDIN_FILENO, &before);
@@ -413,7 +413,7 @@ static bool read_secret(const char *question, char *ret, size_t capacity)
     now.c_lflag &= ~(tcflag_t)ECHO;
     if (terminal)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &now);
-    bool good = read_line(question, ret, capacity);
+    bool good = read_line(prompt, ret, capacity);
     if (terminal)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     fputc('\n', stderr);
