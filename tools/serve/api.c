@@ -9,6 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What the function that answers a request gets. */
+struct call {
+    struct server *server;
+    const struct machine *machine; /* that of the request's word "machine" */
+    const struct request *request;
+    struct reply *reply;
+    struct json json;
+};
+
 static void fail(struct reply *reply, enum http_status status, const char *why)
 {
     reply->status = status;
@@ -16,42 +25,45 @@ static void fail(struct reply *reply, enum http_status status, const char *why)
     fputs(why, reply->out);
 }
 
+/* Begins an answer in JSON, an object or an array, which the caller closes. */
+static struct json *begin_json(struct call *call, char bracket)
+{
+    call->json = (struct json){.out = call->reply->out, .flat = true};
+    json_open(&call->json, NULL, bracket);
+    return &call->json;
+}
+
+/* Answers with a stream; viewer NULL: with `why`. */
+static void begin_stream(struct call *call, struct viewer *viewer, enum http_status status,
+                         const char *why)
+{
+    call->reply->viewer = viewer;
+    if (!viewer)
+        fail(call->reply, status, why);
+}
+
 static const char no_capture[] = "The server does not have this capture any more: open it again.\n";
 static const char nothing_kept[] = "The server keeps no raw values yet: open the chart first.\n";
 
-/* `address` NULL: the reply has no address. */
-static void write_secret(struct reply *reply, const char *secret, const char *address)
-{
-    struct json json = {.out = reply->out, .flat = true};
-    reply->type = "application/json";
-    json_open(&json, NULL, '{');
-    json_string(&json, "secret", secret);
-    if (address)
-        json_string(&json, "address", address);
-    json_close(&json, '}');
-}
-
-static void answer_link(struct server *server, const struct request *request, struct reply *reply)
+/* Answers with the secret of a new link, or of a session that a link is exchanged for. */
+static void answer_secret(struct call *call)
 {
     char secret[SECRET_SIZE + 1];
-    if (access_link(server->access, request->user, secret)) {
-        write_secret(reply, secret, server->address);
+    struct access *access = call->server->access;
+    bool link = !strcmp(call->request->path, "/api/link");
+    if (link ? access_link(access, call->request->user, secret)
+             : access_session(access, call->request, secret)) {
+        struct json *json = begin_json(call, '{');
+        json_string(json, "secret", secret);
+        if (link)
+            json_string(json, "address", call->server->address);
+        json_close(json, '}');
     } else {
-        fail(reply, HTTP_BUSY,
-             "Too many links wait to be opened; each is valid for five minutes.\n");
-        reply->retry = "60";
+        fail(call->reply, HTTP_BUSY,
+             link ? "Too many links wait to be opened; each is valid for five minutes.\n"
+                  : "There are too many sessions, or this link was just used.\n");
+        call->reply->retry = link ? "60" : NULL;
     }
-    explicit_bzero(secret, sizeof secret);
-}
-
-static void answer_session(struct server *server, const struct request *request,
-                           struct reply *reply)
-{
-    char secret[SECRET_SIZE + 1];
-    if (access_session(server->access, request, secret))
-        write_secret(reply, secret, NULL);
-    else
-        fail(reply, HTTP_BUSY, "There are too many sessions, or this link was just used.\n");
     explicit_bzero(secret, sizeof secret);
 }
 
@@ -63,7 +75,10 @@ static const char *name_of(const struct machine *machine)
     return machine->name ? machine->name : host;
 }
 
-struct machine *api_machine(struct server *server, const struct request *request)
+/* Returns the machine that the request names; the first one if it names none; NULL: there is no
+ * machine of this name. */
+static const struct machine *find_machine(const struct server *server,
+                                          const struct request *request)
 {
     const char *name = request_word(request, "machine");
     for (size_t i = 0; i < server->machine_count; i++)
@@ -72,25 +87,22 @@ struct machine *api_machine(struct server *server, const struct request *request
     return NULL;
 }
 
-static void answer_machine(struct server *server, const struct request *request,
-                           struct reply *reply)
+static void answer_machine(struct call *call)
 {
+    const struct server *server = call->server;
     char command[256];
-    struct json json = {.out = reply->out, .flat = true};
-    (void)request;
     past_prepare(server->past);
-    reply->type = "application/json";
-    json_open(&json, NULL, '{');
-    json_string(&json, "name", name_of(server->machines));
-    json_double(&json, "seconds", live_seconds(server->machines->live));
-    json_bool(&json, "root", geteuid() == 0);
-    json_open(&json, "machines", '[');
+    struct json *json = begin_json(call, '{');
+    json_string(json, "name", name_of(server->machines));
+    json_double(json, "seconds", live_seconds(server->machines->live));
+    json_bool(json, "root", geteuid() == 0);
+    json_open(json, "machines", '[');
     for (size_t i = 0; i < server->machine_count; i++)
-        json_string(&json, NULL, name_of(&server->machines[i]));
-    json_close(&json, ']');
+        json_string(json, NULL, name_of(&server->machines[i]));
+    json_close(json, ']');
     if (!server->machines->name && rights_missing(command, sizeof command))
-        json_string(&json, "missing", command);
-    json_close(&json, '}');
+        json_string(json, "missing", command);
+    json_close(json, '}');
 }
 
 /* Writes the English name, and title and explanation in the language of `names`, or in English if
@@ -113,138 +125,110 @@ static void write_names(struct json *json, struct view_names *names, const char 
 static void write_counter(struct json *json, struct view_names *names,
                           const struct catalogue_counter *counter)
 {
-    static const char *const units[] = {"", "B", "KiB", "MiB"};
     json_open(json, NULL, '{');
     write_names(json, names, counter->name, counter->explain);
-    json_string(json, "type", counter->unit.type.name);
-    json_string(json, "suffix", counter->unit.type.suffix);
-    json_string(json, "unit", units[counter->unit.unit]);
+    write_unit(json, &counter->unit);
     json_bool(json, "text", counter->text);
     json_bool(json, "raw", counter->raw);
     json_close(json, '}');
 }
 
-static void write_instances(struct json *json, const struct catalogue_object *object)
-{
-    json_open(json, "instances", '[');
-    for (size_t i = 0; i < object->instance_count; i++)
-        json_string(json, NULL, object->instances[i]);
-    json_close(json, ']');
-}
-
 /* Answers with all objects that have been read so far; `complete`: these are all. */
-static void answer_objects(struct server *server, const struct request *request,
-                           struct reply *reply)
+static void answer_objects(struct call *call)
 {
-    struct catalogue *catalogue = api_machine(server, request)->catalogue;
+    struct catalogue *catalogue = call->machine->catalogue;
     size_t ready, count = catalogue_count(catalogue, &ready);
-    struct json json = {.out = reply->out, .flat = true};
-    const char *language = request_word(request, "language");
+    const char *language = request_word(call->request, "language");
     bool known = language && strlen(language) == 3 && strspn(language, "0123456789ABCDEF") == 3;
     struct view_names names = {0};
     names_load(&names, known ? language : "009");
-    reply->type = "application/json";
-    json_open(&json, NULL, '{');
-    json_bool(&json, "complete", count && ready == count);
-    json_open(&json, "objects", '[');
+    struct json *json = begin_json(call, '{');
+    json_bool(json, "complete", count && ready == count);
+    json_open(json, "objects", '[');
     for (size_t i = 0; i < ready; i++) {
         const struct catalogue_object *object = catalogue_object(catalogue, i);
-        json_open(&json, NULL, '{');
-        write_names(&json, &names, object->name, object->explain);
-        json_string(&json, "why", object->why);
-        json_bool(&json, "single", object->single);
-        json_integer(&json, "instances", (int64_t)object->instance_count);
-        json_open(&json, "counters", '[');
+        json_open(json, NULL, '{');
+        write_names(json, &names, object->name, object->explain);
+        json_string(json, "why", object->why);
+        json_bool(json, "single", object->single);
+        json_integer(json, "instances", (int64_t)object->instance_count);
+        json_open(json, "counters", '[');
         for (size_t c = 0; c < object->counter_count; c++)
-            write_counter(&json, &names, &object->counters[c]);
-        json_close(&json, ']');
-        json_close(&json, '}');
+            write_counter(json, &names, &object->counters[c]);
+        json_close(json, ']');
+        json_close(json, '}');
     }
-    json_close(&json, ']');
-    json_close(&json, '}');
+    json_close(json, ']');
+    json_close(json, '}');
     names_done(&names);
 }
 
-static void answer_instances(struct server *server, const struct request *request,
-                             struct reply *reply)
+static void answer_instances(struct call *call)
 {
-    const char *name = request_word(request, "object");
-    struct catalogue *catalogue = api_machine(server, request)->catalogue;
+    const char *name = request_word(call->request, "object");
+    struct catalogue *catalogue = call->machine->catalogue;
     size_t ready;
     catalogue_count(catalogue, &ready);
     for (size_t i = 0; name && i < ready; i++) {
         const struct catalogue_object *object = catalogue_object(catalogue, i);
         if (strcasecmp(object->name, name) != 0)
             continue;
-        struct json json = {.out = reply->out, .flat = true};
-        reply->type = "application/json";
         catalogue_watch(catalogue, i);
-        json_open(&json, NULL, '{');
-        json_string(&json, "why", object->why);
-        write_instances(&json, object);
-        json_close(&json, '}');
+        struct json *json = begin_json(call, '{');
+        json_string(json, "why", object->why);
+        json_open(json, "instances", '[');
+        for (size_t n = 0; n < object->instance_count; n++)
+            json_string(json, NULL, object->instances[n]);
+        json_close(json, ']');
+        json_close(json, '}');
         return;
     }
-    fail(reply, HTTP_MISSING, "There is no such object, or it has not been read yet.\n");
+    fail(call->reply, HTTP_MISSING, "There is no such object, or it has not been read yet.\n");
 }
 
 /* Answers with the English titles for the titles in the lines of the body, which may be in any
  * language. Each title gets an array, because several counters may have the same title in a
  * language. */
-static void answer_titles(struct server *server, const struct request *request, struct reply *reply)
+static void answer_titles(struct call *call)
 {
-    struct json json = {.out = reply->out, .flat = true};
     struct view_names names;
-    char *lines = strdup(request->body), *rest = lines;
-    (void)server;
+    char *lines = strdup(call->request->body), *rest = lines;
     names_load(&names, "009");
-    reply->type = "application/json";
-    json_open(&json, NULL, '[');
+    struct json *json = begin_json(call, '[');
     for (char *line; (line = strsep(&rest, "\n"));) {
         uint32_t found[16];
         size_t count = names_find(&names, line, found, 16);
         count = count ? count : names_find_elsewhere(line, found, 16);
-        json_open(&json, NULL, '[');
+        json_open(json, NULL, '[');
         for (size_t i = 0; i < count && i < 16; i++)
-            json_string(&json, NULL, names_english(&names, found[i]));
-        json_close(&json, ']');
+            json_string(json, NULL, names_english(&names, found[i]));
+        json_close(json, ']');
     }
-    json_close(&json, ']');
+    json_close(json, ']');
     names_done(&names);
     free(lines);
 }
 
-static void answer_live(struct server *server, const struct request *request, struct reply *reply)
+static void answer_live(struct call *call)
 {
-    const char *why = NULL;
-    if (strlen(request->body) != request->size) {
-        fail(reply, HTTP_BAD, "The list of counters contains a zero byte.\n");
-        return;
-    }
-    reply->viewer = live_viewer(api_machine(server, request)->live, request->body, &why);
-    if (reply->viewer)
-        reply->type = "text/event-stream";
-    else
-        fail(reply, HTTP_BAD, why);
+    const char *list = call->request->body, *why = "The list of counters contains a zero byte.\n";
+    struct viewer *viewer =
+        strlen(list) == call->request->size ? live_viewer(call->machine->live, list, &why) : NULL;
+    begin_stream(call, viewer, HTTP_BAD, why);
 }
 
-static void answer_history(struct server *server, const struct request *request,
-                           struct reply *reply)
+static void answer_history(struct call *call)
 {
-    const struct machine *machine = api_machine(server, request);
     const char *why = NULL;
-    if (!machine || machine->name) {
-        fail(reply, HTTP_MISSING,
+    bool busy;
+    if (call->machine->name) {
+        fail(call->reply, HTTP_MISSING,
              "Recorded values exist for the server's own machine only, in the set \"base\".\n");
         return;
     }
-    bool busy;
-    reply->viewer = past_query_new(server->past, request, &why, &busy);
-    reply->retry = busy ? "2" : NULL;
-    if (reply->viewer)
-        reply->type = "text/event-stream";
-    else
-        fail(reply, busy ? HTTP_BUSY : HTTP_BAD, why);
+    struct viewer *viewer = past_viewer(call->server->past, call->request, &why, &busy);
+    call->reply->retry = busy ? "2" : NULL;
+    begin_stream(call, viewer, busy ? HTTP_BUSY : HTTP_BAD, why);
 }
 
 /* ---- captures ---- */
@@ -256,73 +240,64 @@ int api_upload(const struct request *request)
 }
 
 /* Keeps the capture in the request's body, and answers with its id. */
-static void answer_captures(struct server *server, const struct request *request,
-                            struct reply *reply)
+static void answer_captures(struct call *call)
 {
-    struct json json = {.out = reply->out, .flat = true};
-    const char *id = request->file < 0 ? NULL
-                                       : captures_add(server->captures, request->file,
-                                                      request_word(request, "name"));
+    const char *id = call->request->file < 0
+                         ? NULL
+                         : captures_add(call->server->captures, call->request->file,
+                                        request_word(call->request, "name"));
     if (!id) {
-        fail(reply, HTTP_BUSY,
+        fail(call->reply, HTTP_BUSY,
              "There is no place for another capture: at most 16 are kept, each until it "
              "was not used for an hour.\n");
         return;
     }
-    reply->type = "application/json";
-    json_open(&json, NULL, '{');
-    json_string(&json, "capture", id);
-    json_close(&json, '}');
+    struct json *json = begin_json(call, '{');
+    json_string(json, "capture", id);
+    json_close(json, '}');
 }
 
-static void answer_capture(struct server *server, const struct request *request,
-                           struct reply *reply)
+static void answer_capture(struct call *call)
 {
-    const char *id = request_word(request, "capture");
-    const char *name = captures_name(server->captures, id);
+    bool remove = !strcmp(call->request->method, "DELETE");
+    const char *id = request_word(call->request, "capture");
+    const char *name = captures_name(call->server->captures, id);
     if (!name) {
-        fail(reply, HTTP_MISSING, no_capture);
-    } else if (!strcmp(request->method, "DELETE")) {
-        captures_remove(server->captures, id);
-        reply->status = HTTP_NONE;
+        fail(call->reply, HTTP_MISSING, no_capture);
+    } else if (remove) {
+        captures_remove(call->server->captures, id);
+        call->reply->status = HTTP_NONE;
     } else {
-        struct json json = {.out = reply->out, .flat = true};
-        reply->type = "application/json";
-        json_open(&json, NULL, '{');
-        json_string(&json, "name", name);
-        json_close(&json, '}');
+        struct json *json = begin_json(call, '{');
+        json_string(json, "name", name);
+        json_close(json, '}');
     }
 }
 
 /* Reads a capture, or for /api/live/blg what is kept of the machine. The first call starts a job
  * and lets the request wait; when the job has ended, the second call answers the request. */
-static void answer_reading(struct server *server, const struct request *request,
-                           struct reply *reply)
+static void answer_reading(struct call *call)
 {
+    const struct request *request = call->request;
     const char *what = strrchr(request->path, '/') + 1;
-    bool binary = !strcmp(what, "blg"), csv = !strcmp(what, "csv");
     if (request->job) {
-        captures_answer(request->job,
-                        binary ? "application/octet-stream"
-                        : csv  ? "text/csv; charset=utf-8"
-                               : "application/json",
-                        reply);
+        captures_answer(request->job, call->reply);
         return;
     }
     enum http_status status = HTTP_MISSING;
     bool live = !strcmp(request->path, "/api/live/blg");
-    int file = live ? live_kept(api_machine(server, request)->live) : -1;
+    int file = live ? live_kept(call->machine->live) : -1;
     if (!live || file >= 0)
-        reply->job = captures_start(server->captures, request, file, what, &status);
+        call->reply->job = captures_start(call->server->captures, request, file, what, &status);
     if (file >= 0)
         close(file);
-    if (reply->job)
+    if (call->reply->job)
         return;
-    fail(reply, status,
+    fail(call->reply, status,
          status != HTTP_MISSING ? "Too many captures are being read at once.\n"
          : live                 ? nothing_kept
                                 : no_capture);
-    reply->retry = status == HTTP_BUSY ? "1" : NULL;
+    call->reply->retry = status == HTTP_BUSY ? "1" : NULL;
 }
 
 /* Answers with a file of the page. These are no secret, so no session is needed. False: no file. */
@@ -347,43 +322,47 @@ static bool answer_file(const struct request *request, struct reply *reply)
     return false;
 }
 
-void api_answer(struct server *server, const struct request *request, struct reply *reply)
+void api_answer(void *context, const struct request *request, struct reply *reply)
 {
     static const struct route {
         const char *method, *path;
-        void (*answer)(struct server *, const struct request *, struct reply *);
+        void (*answer)(struct call *call);
+        const char *type; /* of the answer, unless it is a refusal */
     } routes[] = {
-        {"POST",   "/api/link",             answer_link     },
-        {"POST",   "/api/session",          answer_session  },
-        {"GET",    "/api/machine",          answer_machine  },
-        {"GET",    "/api/objects",          answer_objects  },
-        {"GET",    "/api/instances",        answer_instances},
-        {"POST",   "/api/titles",           answer_titles   },
-        {"POST",   "/api/live",             answer_live     },
-        {"POST",   "/api/live/blg",         answer_reading  },
-        {"POST",   "/api/history",          answer_history  },
-        {"POST",   "/api/captures",         answer_captures },
-        {"GET",    "/api/capture",          answer_capture  },
-        {"DELETE", "/api/capture",          answer_capture  },
-        {"POST",   "/api/capture/counters", answer_reading  },
-        {"POST",   "/api/capture/values",   answer_reading  },
-        {"POST",   "/api/capture/csv",      answer_reading  },
-        {"POST",   "/api/capture/blg",      answer_reading  },
+        {"POST",   "/api/link",             answer_secret,    "application/json"        },
+        {"POST",   "/api/session",          answer_secret,    "application/json"        },
+        {"GET",    "/api/machine",          answer_machine,   "application/json"        },
+        {"GET",    "/api/objects",          answer_objects,   "application/json"        },
+        {"GET",    "/api/instances",        answer_instances, "application/json"        },
+        {"POST",   "/api/titles",           answer_titles,    "application/json"        },
+        {"POST",   "/api/live",             answer_live,      "text/event-stream"       },
+        {"POST",   "/api/live/blg",         answer_reading,   "application/octet-stream"},
+        {"POST",   "/api/history",          answer_history,   "text/event-stream"       },
+        {"POST",   "/api/captures",         answer_captures,  "application/json"        },
+        {"GET",    "/api/capture",          answer_capture,   "application/json"        },
+        {"DELETE", "/api/capture",          answer_capture,   NULL                      },
+        {"POST",   "/api/capture/counters", answer_reading,   "application/json"        },
+        {"POST",   "/api/capture/values",   answer_reading,   "application/json"        },
+        {"POST",   "/api/capture/csv",      answer_reading,   "text/csv; charset=utf-8" },
+        {"POST",   "/api/capture/blg",      answer_reading,   "application/octet-stream"},
     };
     bool known = false;
+    struct server *server = context;
     const char *method = strcmp(request->method, "HEAD") != 0 ? request->method : "GET";
+    struct call call = {server, find_machine(server, request), request, reply, {0}};
     access_user(server->access, request, &reply->user);
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (strcmp(routes[i].path, request->path) != 0)
             continue;
         known = true;
-        if (!strcmp(routes[i].method, method)) {
-            if (api_machine(server, request))
-                routes[i].answer(server, request, reply);
-            else
-                fail(reply, HTTP_MISSING, "This server does not show that machine.\n");
-            return;
-        }
+        if (strcmp(routes[i].method, method) != 0)
+            continue;
+        reply->type = routes[i].type;
+        if (call.machine)
+            routes[i].answer(&call);
+        else
+            fail(reply, HTTP_MISSING, "This server does not show that machine.\n");
+        return;
     }
     if (!strcmp(method, "GET") && answer_file(request, reply))
         return;

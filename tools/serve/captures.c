@@ -289,14 +289,13 @@ static void write_problem(const struct job *job, FILE *out)
               out);
 }
 
-void captures_answer(struct job *job, const char *type, struct reply *reply)
+void captures_answer(struct job *job, struct reply *reply)
 {
     struct stat about;
     bool good = !job->overdue && WIFEXITED(job->state) &&
                 WEXITSTATUS(job->state) != READER_NOTHING && fstat(job->answer, &about) == 0 &&
                 about.st_size > 0;
     if (good) {
-        reply->type = type;
         reply->file = job->answer;
         reply->file_size = (uint64_t)about.st_size;
         job->answer = -1;

@@ -33,8 +33,7 @@ struct stream {
     char *bytes;
     size_t size, capacity, sent;
     bool suspended, ended;
-    struct http *http;
-    void *viewer;
+    struct viewer *viewer;
 };
 
 /* A connection; `next` is the next one in the list of all connections. */
@@ -52,7 +51,6 @@ struct peer {
 struct pending {
     struct request request;
     char *body;
-    bool checked;
 };
 
 struct http {
@@ -87,8 +85,6 @@ const char *request_header(const struct request *request, const char *name)
 static enum MHD_Result count_host(void *count, enum MHD_ValueKind kind, const char *name,
                                   const char *value)
 {
-    (void)kind;
-    (void)value;
     *(size_t *)count += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
     return MHD_YES;
 }
@@ -116,7 +112,6 @@ static enum MHD_Result pass_word(void *context, enum MHD_ValueKind kind, const c
                                  const char *value)
 {
     const struct each_word *to = context;
-    (void)kind;
     return to->each(to->self, name, value) ? MHD_YES : MHD_NO;
 }
 
@@ -129,6 +124,13 @@ void request_each_word(const struct request *request,
 }
 
 /* ---- streams ---- */
+
+static void wake(struct stream *stream)
+{
+    if (stream->suspended)
+        MHD_resume_connection(stream->connection);
+    stream->suspended = false;
+}
 
 bool stream_write(struct stream *stream, const char *text, size_t size)
 {
@@ -152,20 +154,14 @@ bool stream_write(struct stream *stream, const char *text, size_t size)
     }
     memcpy(stream->bytes + stream->size, text, size);
     stream->size += size;
-    if (stream->suspended) {
-        stream->suspended = false;
-        MHD_resume_connection(stream->connection);
-    }
+    wake(stream);
     return true;
 }
 
 void stream_end(struct stream *stream)
 {
     stream->ended = true;
-    if (stream->suspended) {
-        stream->suspended = false;
-        MHD_resume_connection(stream->connection);
-    }
+    wake(stream);
 }
 
 /* Called by libmicrohttpd when the viewer's socket accepts more bytes. Returns how many are
@@ -174,7 +170,6 @@ static ssize_t send_more(void *context, uint64_t position, char *buffer, size_t 
 {
     struct stream *stream = context;
     size_t left = stream->size - stream->sent;
-    (void)position;
     if (!left && stream->ended)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (!left) {
@@ -192,7 +187,7 @@ static ssize_t send_more(void *context, uint64_t position, char *buffer, size_t 
 static void end_stream(void *context)
 {
     struct stream *stream = context;
-    stream->http->calls.end(stream->http->calls.context, stream->viewer);
+    stream->viewer->end(stream->viewer);
     free(stream->bytes);
     free(stream);
 }
@@ -220,25 +215,6 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, const struc
     return result;
 }
 
-static enum MHD_Result send_stream(struct http *http, struct MHD_Connection *connection,
-                                   const struct reply *reply)
-{
-    struct stream *stream = calloc(1, sizeof *stream);
-    if (stream)
-        *stream = (struct stream){.connection = connection, .http = http, .viewer = reply->viewer};
-    struct MHD_Response *response =
-        stream ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 << 10, send_more, stream,
-                                                   end_stream)
-               : NULL;
-    if (!response) {
-        http->calls.end(http->calls.context, reply->viewer);
-        free(stream);
-        return MHD_NO;
-    }
-    http->calls.begin(http->calls.context, reply->viewer, stream);
-    return send_reply(connection, reply, response);
-}
-
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -260,23 +236,39 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum http_statu
     return send_reply(connection, &reply, response);
 }
 
-/* Makes a response of the content; takes the `text` that was written to reply->out. NULL: no
- * memory. */
-static struct MHD_Response *response_of(const struct reply *reply, char *text, size_t size)
+static struct MHD_Response *stream_response(struct MHD_Connection *connection,
+                                            struct viewer *viewer)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+    struct MHD_Response *response =
+        stream ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 << 10, send_more, stream,
+                                                   end_stream)
+               : NULL;
+    if (!response) {
+        free(stream);
+        return NULL;
+    }
+    *stream = (struct stream){.connection = connection, .viewer = viewer};
+    viewer->begin(viewer, stream);
+    return response;
+}
+
+/* Makes a response of what the reply has, or of `text`, and takes it over. NULL: no memory, or no
+ * text; nothing was taken over. */
+static struct MHD_Response *response_of(struct MHD_Connection *connection,
+                                        const struct reply *reply, char *text, size_t size)
 {
     void *fixed = (void *)reply->fixed;
-    bool written = !fixed && reply->file < 0;
-    struct MHD_Response *response =
-        reply->file >= 0 ? MHD_create_response_from_fd64(reply->file_size, reply->file)
-        : reply->sent    ? MHD_create_response_from_buffer_with_free_callback_cls(
-                               reply->fixed_size, fixed, reply->sent, reply->owner)
-        : fixed ? MHD_create_response_from_buffer(reply->fixed_size, fixed, MHD_RESPMEM_PERSISTENT)
-                : MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
-    if (!response && reply->sent)
-        reply->sent(reply->owner);
-    if (!response || !written)
-        free(text);
-    return response;
+    if (reply->viewer)
+        return stream_response(connection, reply->viewer);
+    if (reply->file >= 0)
+        return MHD_create_response_from_fd64(reply->file_size, reply->file);
+    if (reply->sent)
+        return MHD_create_response_from_buffer_with_free_callback_cls(reply->fixed_size, fixed,
+                                                                      reply->sent, reply->owner);
+    return fixed ? MHD_create_response_from_buffer(reply->fixed_size, fixed, MHD_RESPMEM_PERSISTENT)
+           : text ? MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE)
+                  : NULL;
 }
 
 /* True if the user has a quarter of all places already, so that others find one. */
@@ -290,18 +282,17 @@ static bool has_enough(const struct http *http, const struct peer *peer, uid_t u
     return count >= (http->most < 4 * USER_LEAST ? USER_LEAST : http->most / 4);
 }
 
-/* Gives up a stream, a job or a file that was to be the answer. */
-static enum MHD_Result refuse_user(struct http *http, struct MHD_Connection *connection,
-                                   const struct reply *reply)
+/* Ends or closes what was to be the answer. */
+static void discard_reply(const struct http *http, const struct reply *reply)
 {
     if (reply->viewer)
-        http->calls.end(http->calls.context, reply->viewer);
+        reply->viewer->end(reply->viewer);
     if (reply->job)
         http->calls.forget(reply->job);
     if (reply->file >= 0)
         close(reply->file);
-    return refuse(connection, HTTP_BUSY, NULL,
-                  "You have a quarter of the server's connections: close some tabs.\n");
+    if (reply->sent)
+        reply->sent(reply->owner);
 }
 
 static enum MHD_Result answer(struct http *http, struct MHD_Connection *connection,
@@ -314,39 +305,37 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
     if (!reply.out)
         return MHD_NO;
     http->calls.answer(http->calls.context, request, &reply);
-    bool failed = ferror(reply.out) != 0;
+    bool failed = ferror(reply.out) != 0, lasts = reply.viewer || reply.job || reply.file >= 0;
     failed |= fclose(reply.out) != 0;
+    if (failed || lasts || reply.fixed) {
+        free(text);
+        text = NULL;
+    }
     struct peer *peer = peer_of(connection);
     if (peer) {
         peer->complete = seconds_now();
-        peer->lasts = reply.viewer || reply.job || reply.file >= 0;
+        peer->lasts = lasts;
         peer->user = reply.user;
         MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                                  (unsigned)(peer->lasts ? SLOW_SECONDS : REQUEST_SECONDS));
+                                  (unsigned)(lasts ? SLOW_SECONDS : REQUEST_SECONDS));
     }
-    if (peer && peer->lasts && has_enough(http, peer, reply.user)) {
+    if (peer && lasts && has_enough(http, peer, reply.user)) {
         peer->lasts = false;
-        free(text);
-        return refuse_user(http, connection, &reply);
+        discard_reply(http, &reply);
+        return refuse(connection, HTTP_BUSY, NULL,
+                      "You have a quarter of the server's connections: close some tabs.\n");
     }
-    if (reply.job) { /* an answer that waits for a job has written nothing to `out` */
-        free(text);
+    if (reply.job) {
         request->job = reply.job;
         MHD_suspend_connection(connection);
         return MHD_YES;
     }
-    if (reply.viewer) { /* a stream has written nothing to `out` */
-        free(text);
-        return send_stream(http, connection, &reply);
-    }
-    if (failed) {
-        free(text);
-        if (reply.sent)
-            reply.sent(reply.owner);
-        return MHD_NO;
-    }
-    struct MHD_Response *response = response_of(&reply, text, size);
-    return response ? send_reply(connection, &reply, response) : MHD_NO;
+    struct MHD_Response *response = response_of(connection, &reply, text, size);
+    if (response)
+        return send_reply(connection, &reply, response);
+    free(text);
+    discard_reply(http, &reply);
+    return MHD_NO;
 }
 
 /* ---- requests ---- */
@@ -403,7 +392,6 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     struct http *http = context;
     struct pending *pending = *kept;
     const char *why = "";
-    (void)version;
     if (!pending) {
         pending = *kept = calloc(1, sizeof *pending);
         if (!pending)
@@ -417,7 +405,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         enum http_status status = http->calls.early(http->calls.context, &pending->request, &why);
         if (status != HTTP_GOOD)
             return refuse(connection, status, http->calls.challenge, why);
-        pending->request.file = http->calls.upload(&pending->request);
+        if (http->calls.upload)
+            pending->request.file = http->calls.upload(&pending->request);
         const char *length = request_header(&pending->request, MHD_HTTP_HEADER_CONTENT_LENGTH);
         if (pending->request.file < 0)
             return MHD_YES;
@@ -447,8 +436,6 @@ static void forget_request(void *context, struct MHD_Connection *connection, voi
 {
     struct pending *pending = *kept;
     struct http *http = context;
-    (void)connection;
-    (void)code;
     if (pending) {
         free(pending->body);
         if (pending->request.file >= 0) {
@@ -531,8 +518,6 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
 {
     size_t size = MHD_http_unescape(text);
-    (void)context;
-    (void)connection;
     for (size_t i = 0; i < size; i++)
         if (!text[i])
             text[i] = '\1';
@@ -541,21 +526,15 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 
 struct http *http_new(int listener, bool local, unsigned most, const struct http_calls *calls)
 {
-    const struct http_tls *tls = calls->tls;
-    struct MHD_OptionItem items[5] = {
-        {MHD_OPTION_END, 0, NULL}
+    static const struct http_tls none;
+    const struct http_tls *tls = calls->tls ? calls->tls : &none;
+    struct MHD_OptionItem items[] = {
+        {tls->cert ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END, 0, (void *)tls->priorities},
+        {MHD_OPTION_HTTPS_MEM_KEY,                                 0, (void *)tls->key       },
+        {MHD_OPTION_HTTPS_MEM_CERT,                                0, (void *)tls->cert      },
+        {tls->trust ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, (void *)tls->trust     },
+        {MHD_OPTION_END,                                           0, NULL                   },
     };
-    if (tls)
-        memcpy(
-            items,
-            (struct MHD_OptionItem[5]){
-                {MHD_OPTION_HTTPS_PRIORITIES,                              0, (void *)tls->priorities},
-                {MHD_OPTION_HTTPS_MEM_KEY,                                 0, (void *)tls->key       },
-                {MHD_OPTION_HTTPS_MEM_CERT,                                0, (void *)tls->cert      },
-                {tls->trust ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, (void *)tls->trust     },
-                {MHD_OPTION_END,                                           0, NULL                   },
-        },
-            sizeof items);
     struct http *http = calloc(1, sizeof *http);
     if (!http)
         return NULL;
@@ -563,8 +542,8 @@ struct http *http_new(int listener, bool local, unsigned most, const struct http
     http->local = local;
     http->most = most;
     http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0), 0, NULL, NULL, handle,
-        http, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, most,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (calls->tls ? MHD_USE_TLS : 0), 0, NULL, NULL,
+        handle, http, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, most,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)REQUEST_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, forget_request, http,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape,

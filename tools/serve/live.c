@@ -39,8 +39,9 @@ struct watched {
     unsigned version; /* incremented when `columns` changes */
 };
 
-struct viewer {
-    struct viewer *next, **link;
+struct live_viewer {
+    struct viewer viewer;
+    struct live_viewer *next, **link;
     struct live *live;
     struct stream *stream;
     struct watched *tables[VIEWER_TABLES_MOST];
@@ -60,7 +61,7 @@ struct live {
     double seconds;
     struct watched *tables[TABLES_MOST];
     size_t count;
-    struct viewer *viewers;
+    struct live_viewer *viewers;
     struct view_names names; /* English titles, which show a counter's unit */
 };
 
@@ -108,11 +109,6 @@ void live_free(struct live *live)
 int live_descriptor(const struct live *live)
 {
     return model_descriptor(live->model);
-}
-
-void live_source(const struct live *live, struct model_source *ret)
-{
-    model_source(live->model, live->source, ret);
 }
 
 double live_seconds(const struct live *live)
@@ -253,7 +249,7 @@ failed:
 
 /* Adds a table to the viewer, for the lines from `list` to `end`. Returns why that failed; NULL:
  * added. */
-static const char *add_table(struct viewer *viewer, const char *list, const char *end)
+static const char *add_table(struct live_viewer *viewer, const char *list, const char *end)
 {
     struct watched *watched =
         viewer->count < VIEWER_TABLES_MOST ? watch(viewer->live, list, (size_t)(end - list)) : NULL;
@@ -268,7 +264,7 @@ static const char *add_table(struct viewer *viewer, const char *list, const char
 
 /* Adds tables for a list of paths. Successive paths that differ only in the counter make one table.
  * Returns what is wrong; NULL: nothing. */
-static const char *add_tables(struct viewer *viewer, const char *list)
+static const char *add_tables(struct live_viewer *viewer, const char *list)
 {
     const char *begin = list, *why = NULL;
     size_t common = 0, lines = 0;
@@ -292,26 +288,9 @@ static const char *add_tables(struct viewer *viewer, const char *list)
     return why ? why : viewer->count ? NULL : "The list of counters is empty.\n";
 }
 
-struct viewer *live_viewer(struct live *live, const char *list, const char **ret_why)
+static void end(struct viewer *ended)
 {
-    struct viewer *viewer = calloc(1, sizeof *viewer);
-    *ret_why = "There is no memory for another viewer.\n";
-    if (!viewer)
-        return NULL;
-    *viewer = (struct viewer){.live = live, .next = live->viewers, .link = &live->viewers};
-    if (viewer->next)
-        viewer->next->link = &viewer->next;
-    live->viewers = viewer;
-    *ret_why = add_tables(viewer, list);
-    if (*ret_why) {
-        live_end(viewer);
-        return NULL;
-    }
-    return viewer;
-}
-
-void live_end(struct viewer *viewer)
-{
+    struct live_viewer *viewer = (struct live_viewer *)ended;
     struct live *live = viewer->live;
     for (size_t i = 0; i < viewer->count; i++) {
         struct watched *watched = viewer->tables[i];
@@ -330,26 +309,42 @@ void live_end(struct viewer *viewer)
 
 /* ---- samples as text ---- */
 
+static const int64_t epoch = 11644473600000, millisecond = 10000; /* ms from 1601 to 1970 */
+
 int64_t javascript_time(int64_t time)
 {
-    return time / 10000 - 11644473600000;
+    return time / millisecond - epoch;
+}
+
+int64_t time_of_javascript(int64_t ms)
+{
+    return (ms + epoch) * millisecond;
+}
+
+void write_unit(struct json *json, const struct view_counter *counter)
+{
+    static const char *const units[] = {"", "B", "KiB", "MiB"};
+    json_string(json, "type", counter->type.name);
+    json_string(json, "suffix", counter->type.suffix);
+    json_string(json, "unit", units[counter->unit]);
 }
 
 static void write_columns(struct json *json, const struct live *live, const struct watched *watched)
 {
     const struct table *table = model_table(live->model, watched->table);
-    static const char *const units[] = {"", "B", "KiB", "MiB"};
     json_open(json, "columns", '[');
     for (size_t i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];
         struct view_counter counter = {.now.definition.CounterType = column->type};
         view_describe(&counter, column->index, names_english(&live->names, column->index));
+        if (!column->type || column->raw)
+            counter.type.suffix = "";
+        if (!column->type)
+            counter.type.name = NULL;
         json_open(json, NULL, '{');
         json_string(json, "path", column->path);
         json_integer(json, "status", (DWORD)column->status);
-        json_string(json, "type", column->type ? counter.type.name : NULL);
-        json_string(json, "suffix", column->type && !column->raw ? counter.type.suffix : "");
-        json_string(json, "unit", units[counter.unit]);
+        write_unit(json, &counter);
         json_bool(json, "raw", column->raw);
         json_integer(json, "scale", column->default_scale);
         json_string(json, "explain", column->explain);
@@ -499,7 +494,7 @@ static void update_texts(const struct live *live, struct watched *watched)
     struct model_source source;
     if (!table)
         return;
-    live_source(live, &source);
+    model_source(live->model, live->source, &source);
     bool missing =
         !table->text && ((table->tick && !table->row_count) || source.state == MODEL_AWAY);
     bool known = watched->tick == table->tick && watched->rows;
@@ -594,7 +589,7 @@ static void write_history(struct json *json, const struct live *live, const stru
 /* ---- viewers ---- */
 
 /* Sends the event `head` + `text`. False: it is lost, because the stream has no space. */
-static bool send(struct viewer *viewer, const char *head, const char *text, size_t size)
+static bool send(struct live_viewer *viewer, const char *head, const char *text, size_t size)
 {
     size_t length = strlen(head);
     char *all = malloc(length + size);
@@ -610,7 +605,7 @@ static bool send(struct viewer *viewer, const char *head, const char *text, size
 }
 
 /* Sends a table's columns and rows, if the viewer does not have them yet. */
-static void send_table(struct viewer *viewer, size_t at)
+static void send_table(struct live_viewer *viewer, size_t at)
 {
     const struct watched *watched = viewer->tables[at];
     char head[64];
@@ -646,19 +641,19 @@ bool event_end(struct event_text *event)
     return fclose(event->json.out) == 0 && good;
 }
 
-static bool event_send(struct event_text *event, struct viewer *viewer)
+static bool event_send(struct event_text *event, struct live_viewer *viewer)
 {
     bool good = event_end(event) && send(viewer, "", event->text, event->size);
     free(event->text);
     return good;
 }
 
-static void send_state(struct viewer *viewer)
+static void send_state(struct live_viewer *viewer)
 {
     static const char *const names[] = {"starting", "good", "away", "silent", "complete"};
     struct model_source source;
     struct event_text event;
-    live_source(viewer->live, &source);
+    model_source(viewer->live->model, viewer->live->source, &source);
     /* this machine is never away; why its providers have no data is in the columns */
     if (source.state == MODEL_AWAY && !*source.name && (DWORD)source.status == PDH_NO_DATA)
         source.state = MODEL_GOOD;
@@ -679,7 +674,7 @@ static void send_state(struct viewer *viewer)
         viewer->lost = 0;
 }
 
-static void send_history(struct viewer *viewer, size_t at)
+static void send_history(struct live_viewer *viewer, size_t at)
 {
     const struct live *live = viewer->live;
     const struct table *table = model_table(live->model, viewer->tables[at]->table);
@@ -692,8 +687,26 @@ static void send_history(struct viewer *viewer, size_t at)
     event_send(&event, viewer);
 }
 
-void live_begin(struct viewer *viewer, struct stream *stream)
+void live_run(struct live *live)
 {
+    if (!live->viewers)
+        return;
+    model_update(live->model);
+    for (size_t i = 0; i < live->count; i++)
+        if (live->tables[i]->viewers)
+            update_texts(live, live->tables[i]);
+    for (struct live_viewer *viewer = live->viewers; viewer; viewer = viewer->next) {
+        if (!viewer->stream)
+            continue;
+        for (size_t i = 0; i < viewer->count; i++)
+            send_table(viewer, i);
+        send_state(viewer);
+    }
+}
+
+static void begin(struct viewer *begun, struct stream *stream)
+{
+    struct live_viewer *viewer = (struct live_viewer *)begun;
     struct live *live = viewer->live;
     viewer->stream = stream;
     model_pause(live->model, false);
@@ -706,19 +719,23 @@ void live_begin(struct viewer *viewer, struct stream *stream)
     live_run(live);
 }
 
-void live_run(struct live *live)
+struct viewer *live_viewer(struct live *live, const char *list, const char **ret_why)
 {
-    if (!live->viewers)
-        return;
-    model_update(live->model);
-    for (size_t i = 0; i < live->count; i++)
-        if (live->tables[i]->viewers)
-            update_texts(live, live->tables[i]);
-    for (struct viewer *viewer = live->viewers; viewer; viewer = viewer->next) {
-        if (!viewer->stream)
-            continue;
-        for (size_t i = 0; i < viewer->count; i++)
-            send_table(viewer, i);
-        send_state(viewer);
+    struct live_viewer *viewer = calloc(1, sizeof *viewer);
+    *ret_why = "There is no memory for another viewer.\n";
+    if (!viewer)
+        return NULL;
+    *viewer = (struct live_viewer){
+        .viewer = {begin, end},
+          .live = live, .next = live->viewers, .link = &live->viewers
+    };
+    if (viewer->next)
+        viewer->next->link = &viewer->next;
+    live->viewers = viewer;
+    *ret_why = add_tables(viewer, list);
+    if (*ret_why) {
+        end(&viewer->viewer);
+        return NULL;
     }
+    return &viewer->viewer;
 }

@@ -147,26 +147,6 @@ static void answer(void *context, const struct request *request, struct reply *r
     }
 }
 
-/* ---- what a page needs, and metrics do not ---- */
-
-static int upload(const struct request *request)
-{
-    (void)request;
-    return -1;
-}
-
-static void no_viewer(void *context, void *viewer)
-{
-    (void)context;
-    (void)viewer;
-}
-
-static void no_stream(void *context, void *viewer, struct stream *stream)
-{
-    (void)stream;
-    no_viewer(context, viewer);
-}
-
 /* ---- the loop ---- */
 
 static void run(struct http **https, size_t count, struct probes *probes, int signals)
@@ -193,15 +173,12 @@ static void run(struct http **https, size_t count, struct probes *probes, int si
 
 static int serve(struct exporter *exporter, const struct listeners *listeners, int signals)
 {
-    struct http_calls calls = {early,
-                               answer,
-                               probes_forget,
-                               upload,
-                               no_stream,
-                               no_viewer,
-                               exporter,
-                               "Basic realm=\"metrics\"",
-                               web_config_tls(exporter->web)};
+    struct http_calls calls = {.early = early,
+                               .answer = answer,
+                               .forget = probes_forget,
+                               .context = exporter,
+                               .challenge = "Basic realm=\"metrics\"",
+                               .tls = web_config_tls(exporter->web)};
     struct http *https[LISTENERS_MOST];
     unsigned most = CONNECTIONS_MOST + (exporter->probes ? PROBES_MOST : 0);
     size_t count = 0;

@@ -42,10 +42,11 @@ enum {
 /* For a shorter time than this, all samples are sent; for a longer one, averages of groups
  * (buckets). */
 enum { ALL_SECONDS = 3700, PARTS_SECONDS = 86400 /* a longer time is read in parts */ };
-static const int64_t SECOND = 10000000, MILLISECOND = 10000;
-static const int64_t EPOCH = 11644473600000; /* ms from 1601 to 1970 */
+static const int64_t SECOND = 10000000;
 
 struct past_query { /* a request */
+    struct viewer viewer;
+    struct past *past;
     struct past_query *next;
     struct stream *stream; /* NULL: not given yet, or the viewer is gone */
     char *list;            /* the paths, one in each line */
@@ -638,8 +639,8 @@ static const char *read_query(const struct request *request, struct past_query *
         lines += *at == '\n' && at[1];
     if (!*request->body || lines > PATHS_MOST)
         return "The list of counters is empty, or has more than 64.\n";
-    ret->from = (from + EPOCH) * MILLISECOND;
-    ret->to = (to + EPOCH) * MILLISECOND;
+    ret->from = time_of_javascript(from);
+    ret->to = time_of_javascript(to);
     ret->buckets = buckets < BUCKETS_LEAST  ? BUCKETS_LEAST
                    : buckets > BUCKETS_MOST ? BUCKETS_MOST
                                             : (size_t)buckets;
@@ -649,8 +650,27 @@ static const char *read_query(const struct request *request, struct past_query *
     return NULL;
 }
 
-struct past_query *past_query_new(struct past *past, const struct request *request,
-                                  const char **ret_why, bool *ret_busy)
+static void begin(struct viewer *viewer, struct stream *stream)
+{
+    struct past_query *query = (struct past_query *)viewer;
+    pthread_mutex_lock(&query->past->mutex);
+    query->stream = stream;
+    pthread_cond_signal(&query->past->changed);
+    pthread_mutex_unlock(&query->past->mutex);
+}
+
+static void end(struct viewer *viewer)
+{
+    struct past_query *query = (struct past_query *)viewer;
+    pthread_mutex_lock(&query->past->mutex);
+    query->gone = true;
+    query->stream = NULL;
+    eventfd_write(query->past->ready, 1); /* past_run frees it */
+    pthread_mutex_unlock(&query->past->mutex);
+}
+
+struct viewer *past_viewer(struct past *past, const struct request *request, const char **ret_why,
+                           bool *ret_busy)
 {
     struct past_query *query = calloc(1, sizeof *query), **link = &past->queries;
     size_t count = 0;
@@ -662,46 +682,14 @@ struct past_query *past_query_new(struct past *past, const struct request *reque
     if (*ret_busy)
         *ret_why = "Too many requests for recorded values are waiting; try again later.\n";
     if (!*ret_why) {
+        query->viewer = (struct viewer){begin, end};
+        query->past = past;
         query->list = strdup(request->body);
         *link = query;
     }
     pthread_mutex_unlock(&past->mutex);
     if (!*ret_why)
-        return query;
+        return &query->viewer;
     free(query);
     return NULL;
-}
-
-/* NULL: the viewer is not one of this file. */
-static struct past_query *find_query(struct past *past, const void *viewer)
-{
-    struct past_query *query = past->queries;
-    while (query && query != viewer)
-        query = query->next;
-    return query;
-}
-
-bool past_begin(struct past *past, const void *viewer, struct stream *stream)
-{
-    pthread_mutex_lock(&past->mutex);
-    struct past_query *query = find_query(past, viewer);
-    if (query)
-        query->stream = stream;
-    pthread_cond_signal(&past->changed);
-    pthread_mutex_unlock(&past->mutex);
-    return query;
-}
-
-bool past_end(struct past *past, const void *viewer)
-{
-    pthread_mutex_lock(&past->mutex);
-    struct past_query *query = find_query(past, viewer);
-    if (query) {
-        query->gone = true;
-        query->stream = NULL;
-    }
-    pthread_mutex_unlock(&past->mutex);
-    if (query)
-        eventfd_write(past->ready, 1);
-    return query;
 }

@@ -141,7 +141,7 @@ struct reading {
 static LONGLONG local_time(const char *text)
 {
     int64_t time = strtoll(text, NULL, 10);
-    return time > 0 ? local_of_utc((time + 11644473600000) * 10000) : 0;
+    return time > 0 ? local_of_utc(time_of_javascript(time)) : 0;
 }
 
 static void add(struct place *place, const struct place *more)
@@ -216,7 +216,6 @@ static void write_extent(struct json *json, int64_t first, int64_t last, size_t 
 
 static void write_counter(struct json *json, PDH_HCOUNTER handle, const char *path)
 {
-    static const char *const units[] = {"", "B", "KiB", "MiB"};
     struct view_counter counter = {0};
     DWORD size = 0;
     PdhGetCounterInfoA(handle, FALSE, &size, NULL);
@@ -228,9 +227,7 @@ static void write_counter(struct json *json, PDH_HCOUNTER handle, const char *pa
     json_open(json, NULL, '{');
     json_string(json, "path", path);
     json_bool(json, "text", size && (info->dwType & 0xc00) == PERF_TYPE_TEXT);
-    json_string(json, "type", counter.type.name);
-    json_string(json, "suffix", counter.type.suffix);
-    json_string(json, "unit", units[counter.unit]);
+    write_unit(json, &counter);
     json_integer(json, "scale", size ? info->lDefaultScale : 0);
     json_close(json, '}');
     free(info);
@@ -273,7 +270,6 @@ static void write_line(struct json *json, const struct reading *reading, size_t 
 
 static bool take_text(void *context, const char *instance, const char *counter, const char *text)
 {
-    (void)instance, (void)counter;
     json_string(context, "text", text);
     return false;
 }

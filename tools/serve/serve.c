@@ -51,23 +51,6 @@ static enum http_status early(void *context, const struct request *request, cons
     return access_check(((struct server *)context)->access, request, ret_why);
 }
 
-static void answer(void *context, const struct request *request, struct reply *reply)
-{
-    api_answer(context, request, reply);
-}
-
-static void begin(void *context, void *viewer, struct stream *stream)
-{
-    if (!past_begin(((struct server *)context)->past, viewer, stream))
-        live_begin(viewer, stream);
-}
-
-static void end(void *context, void *viewer)
-{
-    if (!past_end(((struct server *)context)->past, viewer))
-        live_end(viewer);
-}
-
 /* Returns how many connections each listener may have: all together use half of the descriptors. */
 static unsigned connections_most(size_t listeners)
 {
@@ -88,7 +71,7 @@ static unsigned connections_most(size_t listeners)
 
 static bool serve(struct loop *loop, const struct listener *listener, unsigned most)
 {
-    struct http_calls calls = {early, answer, captures_end, api_upload, begin, end, &loop->server};
+    struct http_calls calls = {early, api_answer, captures_end, api_upload, &loop->server};
     struct http *http = http_new(listener->fd, listener->local, most, &calls);
     if (http)
         loop->https[loop->http_count++] = http;

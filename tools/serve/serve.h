@@ -84,6 +84,12 @@ struct stream; /* the events that wait to be sent to one viewer */
 /* Adds a text to the stream. False: too many bytes wait for the viewer; nothing was added. */
 bool stream_write(struct stream *stream, const char *text, size_t size);
 void stream_end(struct stream *stream); /* nothing more will be added */
+/* Gets a stream: the first member of what knows its events. `begin` gives it the stream; `end` says
+ * that the stream is no longer read and must not be used any more. */
+struct viewer {
+    void (*begin)(struct viewer *viewer, struct stream *stream);
+    void (*end)(struct viewer *viewer);
+};
 #define NO_SESSION (uid_t)(-1)
 struct reply {
     enum http_status status;
@@ -95,8 +101,8 @@ struct reply {
     size_t fixed_size;
     void (*sent)(void *owner); /* called when `fixed` is no longer needed; NULL: it stays */
     void *owner;
-    void *viewer; /* the viewer that gets a stream of events; NULL: no stream */
-    uid_t user;   /* the user whose session it is; NO_SESSION: none */
+    struct viewer *viewer; /* gets a stream of events; NULL: no stream */
+    uid_t user;            /* the user whose session it is; NO_SESSION: none */
     /* value of the header ETag; NULL: none, and browsers must not store the content */
     const char *tag;
     /* the request waits until http_resume is called for this job, and is then answered; NULL: it
@@ -109,16 +115,13 @@ struct reply {
 /* Functions that http.c calls. `early` checks a request's head before its body is read: returns
  * HTTP_GOOD, or the status of the refusal with the reason in *ret_why. `answer` answers a complete
  * request; one that waited for a job is answered a second time. `forget` ends the job of a request
- * that is gone or was answered. `upload` returns a file for the body, of CAPTURE_MOST bytes at
- * most; -1: the body is kept in memory. `begin` gives a viewer its stream; `end` says that the
- * viewer is gone and that its stream must not be used any more. */
+ * that is gone or was answered. `upload` (NULL: no uploads) returns a file for the body, of
+ * CAPTURE_MOST bytes at most; -1: the body is kept in memory. */
 struct http_calls {
     enum http_status (*early)(void *context, const struct request *request, const char **ret_why);
     void (*answer)(void *context, const struct request *request, struct reply *reply);
     void (*forget)(struct job *job);
     int (*upload)(const struct request *request);
-    void (*begin)(void *context, void *viewer, struct stream *stream);
-    void (*end)(void *context, void *viewer);
     void *context;
     const char *challenge;      /* for requests that `early` refuses; NULL: "Bearer" */
     const struct http_tls *tls; /* NULL: unencrypted */
@@ -177,14 +180,13 @@ int live_descriptor(const struct live *live);
 void live_run(struct live *live);
 /* Makes a viewer of a list of counters: a path in each line, without machine. A path that begins
  * with "=" has raw values, with "+" a history, with "@" texts. NULL: *ret_why has the reason. */
-struct viewer;
 struct viewer *live_viewer(struct live *live, const char *list, const char **ret_why);
-void live_begin(struct viewer *viewer, struct stream *stream);
-void live_end(struct viewer *viewer);
-void live_source(const struct live *live, struct model_source *ret);
 double live_seconds(const struct live *live);
-/* Converts a time (UTC) to milliseconds since 1970, which JavaScript uses. */
+/* Converts a time (UTC) to milliseconds since 1970, which JavaScript uses, and back. */
 int64_t javascript_time(int64_t time);
+int64_t time_of_javascript(int64_t ms);
+/* Writes the members "type", "suffix" and "unit" of a counter. */
+void write_unit(struct json *json, const struct view_counter *counter);
 bool live_watched(const struct live *live); /* there is a viewer */
 /* Returns a new file without a name, a BLG of the raw values that are kept for histories; -1: there
  * is none. */
@@ -240,13 +242,10 @@ int past_descriptor(const struct past *past); /* readable when past_run must be 
 void past_run(struct past *past);
 /* true if a viewer's stream had no space for an event: past_run must be called soon */
 bool past_waits(const struct past *past);
-/* Begins to answer a request for recorded values. Returns a viewer for the stream, which ends with
- * the answer. NULL: *ret_why has the reason; *ret_busy: the same request may succeed later. */
-struct past_query *past_query_new(struct past *past, const struct request *request,
-                                  const char **ret_why, bool *ret_busy);
-/* Gives the viewer of past_query_new its stream. False: past_query_new did not make this viewer. */
-bool past_begin(struct past *past, const void *viewer, struct stream *stream);
-bool past_end(struct past *past, const void *viewer);
+/* Begins to answer a request for recorded values: the viewer's stream ends with the answer. NULL:
+ * *ret_why has the reason; *ret_busy: the same request may succeed later. */
+struct viewer *past_viewer(struct past *past, const struct request *request, const char **ret_why,
+                           bool *ret_busy);
 
 /* ---- captures.c ---- */
 
@@ -267,7 +266,8 @@ bool captures_remove(struct captures *captures, const char *id);
  * NULL: *ret_status is the reason. */
 struct job *captures_start(struct captures *captures, const struct request *request, int file,
                            const char *what, enum http_status *ret_status);
-void captures_answer(struct job *job, const char *type, struct reply *reply);
+/* Answers with what the job wrote, with the type that `reply` has, or with the problem. */
+void captures_answer(struct job *job, struct reply *reply);
 void captures_end(struct job *job);
 
 /* ---- reader.c ---- */
@@ -322,9 +322,6 @@ struct server {
     size_t machine_count;
     char address[64]; /* of the page */
 };
-/* Returns the machine whose name is the word "machine" of the request's query; the first one if
- * there is no such word; NULL: no machine has this name. */
-struct machine *api_machine(struct server *server, const struct request *request);
 /* The files of the page, built from web/; ended by a name that is NULL. */
 extern const struct page_file {
     const char *name, *bytes;
@@ -333,6 +330,6 @@ extern const struct page_file {
 /* For http_calls: returns a file for a capture that a viewer uploads; -1: the request is no such
  * upload. */
 int api_upload(const struct request *request);
-void api_answer(struct server *server, const struct request *request, struct reply *reply);
+void api_answer(void *server, const struct request *request, struct reply *reply);
 
 #endif
