@@ -19,6 +19,13 @@
 
 enum { QUEUE = 64, FIRST_PASSED = 3 /* descriptor of the first socket from systemd */ };
 
+union address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    struct sockaddr_un local;
+};
+
 /* `free`: how to choose another address if another program uses this one */
 static bool complain(const char *what, const char *free)
 {
@@ -27,43 +34,39 @@ static bool complain(const char *what, const char *free)
     return false;
 }
 
-static bool add(struct listeners *list, int fd, bool local)
+static union address address_of(int fd)
 {
-    list->all[list->count++] = (struct listener){fd, local};
-    return true;
-}
-
-/* Stores the port of a socket that listens to 127.0.0.1. */
-static bool take_port(struct listeners *list, int fd)
-{
-    struct sockaddr_in address;
+    union address address = {0};
     socklen_t size = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0 || address.sin_family != AF_INET ||
-        address.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
-        return false;
-    list->port = ntohs(address.sin_port);
-    return add(list, fd, false);
+    getsockname(fd, &address.any, &size);
+    return address;
 }
 
-static bool listen_port(struct listeners *list, int64_t port)
+static void add(struct listeners *list, int fd)
 {
-    static const char free[] = "; choose another port by --port N, or any free one by --port 0";
-    char what[64];
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    union address address = address_of(fd);
+    bool local = address.any.sa_family == AF_UNIX;
+    list->all[list->count++] = (struct listener){fd, local};
+    if (!local)
+        list->port = ntohs(address.four.sin_port); /* IPv6 has its port at the same place */
+}
+
+/* Adds a socket that listens to the address. False: errno says why. */
+static bool listen_at(struct listeners *list, const struct sockaddr *address, socklen_t size)
+{
     const int yes = 1;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    snprintf(what, sizeof what, "127.0.0.1, port %lld", (long long)port);
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return complain(what, free);
+        return false;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, QUEUE) == 0 &&
-        take_port(list, fd))
-        return true;
-    complain(what, free);
-    close(fd);
-    return false;
+    if (bind(fd, address, size) != 0 || listen(fd, QUEUE) != 0) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return false;
+    }
+    add(list, fd);
+    return true;
 }
 
 /* Removes the Unix socket of a server that has ended. */
@@ -89,18 +92,13 @@ static bool listen_path(struct listeners *list, const char *path, gid_t group)
     }
     strcpy(address.sun_path, path);
     remove_stale(&address);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     mode_t mask = umask(group == (gid_t)-1 ? 0177 : 0117);
-    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    bool good = listen_at(list, (const struct sockaddr *)&address, sizeof address);
     umask(mask);
-    if (good && group != (gid_t)-1 && lchown(path, (uid_t)-1, group) != 0)
-        complain(path, free); /* not fatal: root and this user can use it */
-    if (good && listen(fd, QUEUE) == 0)
-        return add(list, fd, true);
-    complain(path, free);
-    if (fd >= 0)
-        close(fd);
-    return false;
+    /* a failure of lchown is not fatal: root and this user can use the socket */
+    if (!good || (group != (gid_t)-1 && lchown(path, (uid_t)-1, group) != 0))
+        complain(path, free);
+    return good;
 }
 
 /* Returns the number of sockets that systemd passed to this process. */
@@ -110,37 +108,59 @@ static int passed(void)
     return pid && count && atol(pid) == (long)getpid() ? atoi(count) : 0;
 }
 
-static bool take_passed(struct listeners *list, int count)
+/* Takes the sockets that systemd passed. False, after a message: `is_allowed` refuses one. */
+static bool take_passed(struct listeners *list, bool (*is_allowed)(const union address *address))
 {
-    for (int fd = FIRST_PASSED; fd < FIRST_PASSED + count; fd++) {
-        int domain = -1, listens = 0;
-        socklen_t size = sizeof domain;
-        getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+    list->passed = true;
+    for (int fd = FIRST_PASSED; fd < FIRST_PASSED + passed(); fd++) {
+        union address address = address_of(fd);
+        int listens = 0;
+        socklen_t size = sizeof listens;
         getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        fcntl(fd, F_SETFL, O_NONBLOCK);
-        if (!listens || list->count == LISTENERS_MOST ||
-            !(domain == AF_UNIX ? add(list, fd, true) : take_port(list, fd))) {
-            fputs("openperflib-serve: systemd may pass one TCP socket, of 127.0.0.1, and Unix "
-                  "sockets; for other addresses use a reverse proxy\n",
-                  stderr);
+        if (!listens || list->count == LISTENERS_MOST) {
+            fprintf(stderr,
+                    "openperflib-serve: systemd may pass sockets that listen, at most %d of them\n",
+                    LISTENERS_MOST);
             return false;
         }
+        if (is_allowed && !is_allowed(&address))
+            return false;
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+        add(list, fd);
     }
-    if (!list->port)
-        fputs("openperflib-serve: systemd has passed no socket of 127.0.0.1; add one to the unit\n",
+    return true;
+}
+
+static bool is_for_page(const union address *address)
+{
+    bool good = address->any.sa_family == AF_UNIX ||
+                (address->any.sa_family == AF_INET &&
+                 address->four.sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+    if (!good)
+        fputs("openperflib-serve: systemd may pass one TCP socket, of 127.0.0.1, and Unix "
+              "sockets; for other addresses use a reverse proxy\n",
               stderr);
-    return list->port != 0;
+    return good;
 }
 
 bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group)
 {
-    int count = passed();
-    list->passed = count > 0;
-    if (list->passed)
-        return take_passed(list, count);
-    if (!listen_port(list, port))
-        return false;
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons((uint16_t)port),
+                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    char what[64];
+    if (passed()) {
+        bool good = take_passed(list, is_for_page);
+        if (good && !list->port)
+            fputs("openperflib-serve: systemd has passed no socket of 127.0.0.1; add one to the "
+                  "unit\n",
+                  stderr);
+        return good && list->port;
+    }
+    snprintf(what, sizeof what, "127.0.0.1, port %lld", (long long)port);
+    if (!listen_at(list, (const struct sockaddr *)&address, sizeof address))
+        return complain(what, "; choose another port by --port N, or any free one by --port 0");
     if (path && listen_path(list, path, group))
         list->path = path;
     return !path || list->path || !needed;
@@ -148,14 +168,11 @@ bool listen_begin(struct listeners *list, int64_t port, const char *path, bool n
 
 /* ---- metrics ---- */
 
-static bool is_loopback(const struct sockaddr *address)
+static bool is_loopback(const union address *address)
 {
-    const struct sockaddr_in *four = (const void *)address;
-    const struct sockaddr_in6 *six = (const void *)address;
-    if (address->sa_family == AF_INET)
-        return ntohl(four->sin_addr.s_addr) >> 24 == 127;
-    return address->sa_family == AF_UNIX ||
-           (address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr));
+    return address->any.sa_family == AF_INET    ? ntohl(address->four.sin_addr.s_addr) >> 24 == 127
+           : address->any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&address->six.sin6_addr)
+                                                : address->any.sa_family == AF_UNIX;
 }
 
 static bool refuse_others(const char *what)
@@ -166,6 +183,11 @@ static bool refuse_others(const char *what)
             "--insecure\n",
             text_seen(what));
     return false;
+}
+
+static bool is_for_metrics(const union address *address)
+{
+    return is_loopback(address) || refuse_others("the socket from systemd");
 }
 
 /* Splits "PORT", "HOST:PORT" or "[HOST]:PORT" and looks it up. */
@@ -187,26 +209,12 @@ static bool find_address(const char *text, struct addrinfo **ret)
     return !error;
 }
 
-static bool take_passed_metrics(struct listeners *list, int count, bool insecure)
-{
-    for (int fd = FIRST_PASSED; fd < FIRST_PASSED + count && list->count < LISTENERS_MOST; fd++) {
-        struct sockaddr_storage address = {0};
-        socklen_t size = sizeof address;
-        getsockname(fd, (struct sockaddr *)&address, &size);
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        fcntl(fd, F_SETFL, O_NONBLOCK);
-        if (!insecure && !is_loopback((struct sockaddr *)&address))
-            return refuse_others("the socket from systemd");
-        add(list, fd, address.ss_family == AF_UNIX);
-    }
-    return true;
-}
-
 /* Writes the metrics' address; for a socket of all addresses, the one of this machine. */
-static void write_link(struct listeners *list, const struct sockaddr *address, socklen_t size)
+static void write_link(struct listeners *list)
 {
     char host[64] = "";
-    getnameinfo(address, size, host, sizeof host, NULL, 0, NI_NUMERICHOST);
+    union address address = address_of(list->all[0].fd);
+    getnameinfo(&address.any, sizeof address, host, sizeof host, NULL, 0, NI_NUMERICHOST);
     bool all = !strcmp(host, "0.0.0.0") || !strcmp(host, "::"), six = strchr(host, ':');
     snprintf(list->link, sizeof list->link,
              six && !all ? "http://[%s]:%u/metrics" : "http://%s:%u/metrics",
@@ -215,35 +223,18 @@ static void write_link(struct listeners *list, const struct sockaddr *address, s
 
 bool listen_metrics(struct listeners *list, const char *text, bool insecure)
 {
-    const int yes = 1;
     struct addrinfo *found;
-    int count = passed();
-    list->passed = count > 0;
-    if (list->passed)
-        return take_passed_metrics(list, count, insecure);
+    if (passed())
+        return take_passed(list, insecure ? NULL : is_for_metrics);
     if (!find_address(text, &found))
         return false;
-    bool allowed = insecure || is_loopback(found->ai_addr);
-    int fd = allowed ? socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1;
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    bool good =
-        fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, QUEUE) == 0;
-    struct sockaddr_storage address = {0};
-    socklen_t size = sizeof address;
-    if (good) {
-        getsockname(fd, (struct sockaddr *)&address,
-                    &size); /* IPv6 has its port at the same place */
-        list->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-        write_link(list, (struct sockaddr *)&address, size);
-        add(list, fd, false);
-    } else if (allowed) {
-        complain(text, "; choose another port, or any free one by port 0");
-    } else {
+    bool good = false;
+    if (!insecure && !is_loopback((const union address *)found->ai_addr))
         refuse_others(text);
-    }
-    if (!good && fd >= 0)
-        close(fd);
+    else if (!(good = listen_at(list, found->ai_addr, found->ai_addrlen)))
+        complain(text, "; choose another port, or any free one by port 0");
+    else
+        write_link(list);
     freeaddrinfo(found);
     return good;
 }
