@@ -12,12 +12,10 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,28 +42,21 @@ struct job {
 struct captures {
     struct capture files[FILES_MOST];
     struct job *jobs[JOBS_MOST]; /* jobs whose process runs */
-    int events, timer;
 };
 
 struct captures *captures_new(void)
 {
     struct captures *captures = calloc(1, sizeof *captures);
-    struct epoll_event event = {.events = EPOLLIN};
-    if (!captures)
-        return NULL;
-    for (size_t i = 0; i < FILES_MOST; i++)
+    for (size_t i = 0; captures && i < FILES_MOST; i++)
         captures->files[i].file = -1;
-    captures->events = epoll_create1(EPOLL_CLOEXEC);
-    captures->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (epoll_ctl(captures->events, EPOLL_CTL_ADD, captures->timer, &event) == 0)
-        return captures;
-    captures_free(captures);
-    return NULL;
+    return captures;
 }
 
-int captures_descriptor(const struct captures *captures)
+void captures_wait(const struct captures *captures, struct waits *waits)
 {
-    return captures->events;
+    for (size_t i = 0; i < JOBS_MOST; i++)
+        if (captures->jobs[i])
+            waits_add(waits, captures->jobs[i]->process_file, 1000); /* for JOB_SECONDS */
 }
 
 /* ---- files ---- */
@@ -131,17 +122,6 @@ bool captures_remove(struct captures *captures, const char *id)
 
 /* ---- jobs ---- */
 
-/* While jobs run, the timer makes the main loop call captures_run every second, which checks their
- * time. */
-static void set_timer(struct captures *captures)
-{
-    struct itimerspec times = {0};
-    for (size_t i = 0; i < JOBS_MOST; i++)
-        if (captures->jobs[i])
-            times.it_value.tv_sec = times.it_interval.tv_sec = 1;
-    timerfd_settime(captures->timer, 0, &times, NULL);
-}
-
 /* Starts this program again as a reader, with these files as its descriptors 0 to 3. */
 static pid_t start(const int files[4], char **arguments)
 {
@@ -173,7 +153,6 @@ static pid_t start(const int files[4], char **arguments)
 
 static bool run_job(struct job *job, int file, const char *list, char **arguments)
 {
-    struct epoll_event event = {.events = EPOLLIN};
     int paths = memfd_create("paths", MFD_CLOEXEC);
     job->answer = captures_file();
     job->problem = memfd_create("problem", MFD_CLOEXEC);
@@ -184,8 +163,7 @@ static bool run_job(struct job *job, int file, const char *list, char **argument
     if (paths >= 0)
         close(paths);
     job->process_file = job->process ? (int)syscall(SYS_pidfd_open, job->process, 0) : -1;
-    return job->process_file >= 0 &&
-           epoll_ctl(job->captures->events, EPOLL_CTL_ADD, job->process_file, &event) == 0;
+    return job->process_file >= 0;
 }
 
 struct job *captures_start(struct captures *captures, const struct request *request, int file,
@@ -219,7 +197,6 @@ struct job *captures_start(struct captures *captures, const struct request *requ
         return NULL;
     }
     captures->jobs[place] = job;
-    set_timer(captures);
     return job;
 }
 
@@ -241,7 +218,6 @@ static void stop(struct job *job)
     for (size_t i = 0; i < JOBS_MOST; i++)
         if (job->captures->jobs[i] == job)
             job->captures->jobs[i] = NULL;
-    set_timer(job->captures);
 }
 
 void captures_end(struct job *job)
@@ -256,20 +232,16 @@ void captures_run(struct captures *captures)
 {
     for (size_t i = 0; i < JOBS_MOST; i++) {
         struct job *job = captures->jobs[i];
-        siginfo_t ended = {0};
         if (!job)
             continue;
-        job->overdue = model_now() - job->begun > JOB_SECONDS;
-        if (!job->overdue &&
-            (waitid(P_PID, (id_t)job->process, &ended, WEXITED | WNOHANG | WNOWAIT) ||
-             !ended.si_pid))
+        if (waitpid(job->process, &job->state, WNOHANG))
+            job->process = 0;
+        job->overdue = job->process && model_now() - job->begun > JOB_SECONDS;
+        if (job->process && !job->overdue)
             continue;
         stop(job);
         http_resume(job->connection);
     }
-    uint64_t times;
-    if (read(captures->timer, &times, sizeof times) < 0)
-        return; /* the timer has not expired */
 }
 
 /* Writes why the process gave no answer. */
@@ -312,7 +284,5 @@ void captures_free(struct captures *captures)
         return;
     for (size_t i = 0; i < FILES_MOST; i++)
         close_file(captures->files[i].file);
-    close_file(captures->events);
-    close_file(captures->timer);
     free(captures);
 }

@@ -566,19 +566,13 @@ void http_free(struct http *http)
     free(http);
 }
 
-int http_descriptor(const struct http *http)
+void http_wait(const struct http *http, struct waits *waits)
 {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    return info ? info->epoll_fd : -1;
-}
-
-int http_wait(const struct http *http)
-{
     MHD_UNSIGNED_LONG_LONG wait;
-    int most = http->peers ? 1000 * REQUEST_SECONDS / 4 : -1;
-    if (MHD_get_timeout(http->daemon, &wait) != MHD_YES)
-        return most;
-    return most >= 0 && wait > (unsigned)most ? most : wait > INT32_MAX ? INT32_MAX : (int)wait;
+    waits_add(waits, info ? info->epoll_fd : -1, http->peers ? 1000 * REQUEST_SECONDS / 4 : -1);
+    if (MHD_get_timeout(http->daemon, &wait) == MHD_YES)
+        waits_add(waits, -1, wait > INT32_MAX ? INT32_MAX : (int)wait);
 }
 
 void http_run(struct http *http)

@@ -20,6 +20,7 @@ enum {
     VIEWER_TABLES_MOST = 64,
     PATHS_MOST = 64, /* of a table */
     KEEP_SECONDS = 3600,
+    ALIVE_MS = 1000,   /* sources' states are looked at in this interval */
     ALIVE_SECONDS = 10 /* if a stream has no samples, an empty event is sent at this interval */
 };
 
@@ -106,9 +107,10 @@ void live_free(struct live *live)
     free(live);
 }
 
-int live_descriptor(const struct live *live)
+void live_wait(const struct live *live, struct waits *waits)
 {
-    return model_descriptor(live->model);
+    if (live->viewers) /* otherwise the model keeps the samples until there is a viewer */
+        waits_add(waits, model_descriptor(live->model), ALIVE_MS);
 }
 
 double live_seconds(const struct live *live)
@@ -123,11 +125,6 @@ int live_kept(const struct live *live)
         return file;
     close(file);
     return -1;
-}
-
-bool live_watched(const struct live *live)
-{
-    return live->viewers != NULL;
 }
 
 /* ---- lists of counters ---- */

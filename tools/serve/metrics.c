@@ -7,9 +7,7 @@
 #include "../metrics/groups.h"
 #include "../push/push.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -149,26 +147,18 @@ static void answer(void *context, const struct request *request, struct reply *r
 
 /* ---- the loop ---- */
 
-static void run(struct http **https, size_t count, struct probes *probes, int signals)
+static void wait_for_probes(void *context, struct waits *waits)
 {
-    for (;;) {
-        struct pollfd polls[2 + LISTENERS_MOST] = {
-            {.fd = signals,                                 .events = POLLIN},
-            {.fd = probes ? probes_descriptor(probes) : -1, .events = POLLIN}
-        };
-        int wait = probes ? probes_wait(probes) : -1;
-        for (size_t i = 0; i < count; i++) {
-            int most = http_wait(https[i]);
-            polls[2 + i] = (struct pollfd){.fd = http_descriptor(https[i]), .events = POLLIN};
-            wait = wait < 0 || (most >= 0 && most < wait) ? most : wait;
-        }
-        if ((poll(polls, 2 + count, wait) < 0 && errno != EINTR) || polls[0].revents)
-            return;
-        if (probes)
-            probes_run(probes);
-        for (size_t i = 0; i < count; i++)
-            http_run(https[i]);
-    }
+    const struct exporter *exporter = context;
+    if (exporter->probes)
+        probes_wait(exporter->probes, waits);
+}
+
+static void run_probes(void *context)
+{
+    const struct exporter *exporter = context;
+    if (exporter->probes)
+        probes_run(exporter->probes);
 }
 
 static int serve(struct exporter *exporter, const struct listeners *listeners, int signals)
@@ -179,28 +169,21 @@ static int serve(struct exporter *exporter, const struct listeners *listeners, i
                                .context = exporter,
                                .challenge = "Basic realm=\"metrics\"",
                                .tls = web_config_tls(exporter->web)};
-    struct http *https[LISTENERS_MOST];
+    struct loop loop = {wait_for_probes, run_probes, exporter, signals};
     unsigned most = CONNECTIONS_MOST + (exporter->probes ? PROBES_MOST : 0);
-    size_t count = 0;
-    bool good = exporter->metrics && exporter->access;
-    for (; good && count < listeners->count; count += good) {
-        const struct listener *listener = &listeners->all[count];
-        https[count] = http_new(listener->fd, listener->local, most, &calls);
-        good = https[count] != NULL;
-    }
+    bool good = exporter->metrics && exporter->access && loop_open(&loop, listeners, most, &calls);
     if (good) {
         if (!listeners->passed)
             printf("Serving metrics at port %u: http%s%s\n", listeners->port, calls.tls ? "s" : "",
                    listeners->link + 4);
         fflush(stdout);
-        run(https, count, exporter->probes, signals);
+        loop_run(&loop);
     } else {
         fputs(calls.tls ? "openperflib-serve: no memory, or the certificate or key is wrong\n"
                         : "openperflib-serve: no memory, or libmicrohttpd could not be started\n",
               stderr);
     }
-    while (count)
-        http_free(https[--count]);
+    loop_close(&loop);
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 

@@ -34,6 +34,7 @@ enum {
     EVENTS_MOST = 200,
     PIECE = 64 << 10,
     PARTS_MOST = 4,
+    SOON_MS = 50,                /* until a stream without space is tried again */
     SECTION_SECONDS = 2 * 86400, /* one processor decodes the files of 200 processes in 0.5 s */
     SECTIONS_MOST = 8,
     LATER_SECONDS = 60 /* the set stays open for this time after the last request */
@@ -574,14 +575,9 @@ void past_prepare(struct past *past)
     pthread_mutex_unlock(&past->mutex);
 }
 
-int past_descriptor(const struct past *past)
+void past_wait(const struct past *past, struct waits *waits)
 {
-    return past->ready;
-}
-
-bool past_waits(const struct past *past)
-{
-    return past->waits;
+    waits_add(waits, past->ready, past->waits ? SOON_MS : -1);
 }
 
 /* Writes as many events to the stream as it has space for. Returns whether all were written. */

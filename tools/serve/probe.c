@@ -442,13 +442,16 @@ void probes_run(struct probes *probes)
             start(probes, probe);
 }
 
-int probes_wait(const struct probes *probes)
+void probes_wait(const struct probes *probes, struct waits *waits)
 {
     double first = INFINITY, now = clock_seconds(CLOCK_BOOTTIME);
     for (const struct probe *probe = probes->first; probe; probe = probe->next)
         if (is_open(probe) && probe->deadline < first)
             first = probe->deadline;
-    return first == INFINITY ? -1 : first <= now ? 0 : (int)((first - now) * 1000) + 1;
+    waits_add(waits, probes->event,
+              first == INFINITY ? -1
+              : first <= now    ? 0
+                                : (int)((first - now) * 1000) + 1);
 }
 
 void probes_forget(struct job *job)
@@ -630,11 +633,6 @@ void probes_list(struct probes *probes, struct reply *reply)
 }
 
 /* ---- all ---- */
-
-int probes_descriptor(const struct probes *probes)
-{
-    return probes->event;
-}
 
 struct probes *probes_new(const char *path, const struct metrics_options *options)
 {

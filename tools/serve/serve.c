@@ -10,7 +10,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <malloc.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,6 @@ enum {
     DEFAULT_SERIES = 50000,
     DEFAULT_BUFFER_MIB = 64,
     PUSH_SECONDS = 15,
-    ALIVE_MS = 1000,
-    SOON_MS = 50,
     CONNECTIONS_MOST = 256,
     OTHERS_LEAST = 48
 };
@@ -38,13 +35,49 @@ static const struct tool tool = {
 
 /* ---- the loop ---- */
 
-struct loop {
-    struct server server;
-    struct listeners listeners;
-    struct http *https[LISTENERS_MOST];
-    size_t http_count;
-    int signals;
-};
+void waits_add(struct waits *waits, int fd, int ms)
+{
+    waits->polls[waits->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    if (ms >= 0 && (waits->ms < 0 || ms < waits->ms))
+        waits->ms = ms;
+}
+
+bool loop_open(struct loop *loop, const struct listeners *listeners, unsigned most,
+               const struct http_calls *calls)
+{
+    for (; loop->count < listeners->count; loop->count++) {
+        const struct listener *listener = &listeners->all[loop->count];
+        loop->https[loop->count] = http_new(listener->fd, listener->local, most, calls);
+        if (!loop->https[loop->count])
+            return false;
+    }
+    return true;
+}
+
+void loop_run(struct loop *loop)
+{
+    while (true) {
+        struct waits waits = {.ms = -1};
+        waits_add(&waits, loop->signals, -1);
+        loop->wait(loop->context, &waits);
+        for (size_t i = 0; i < loop->count; i++)
+            http_wait(loop->https[i], &waits);
+        if ((poll(waits.polls, waits.count, waits.ms) < 0 && errno != EINTR) ||
+            waits.polls[0].revents)
+            return;
+        loop->run(loop->context);
+        for (size_t i = 0; i < loop->count; i++)
+            http_run(loop->https[i]);
+    }
+}
+
+void loop_close(struct loop *loop)
+{
+    while (loop->count)
+        http_free(loop->https[--loop->count]);
+}
+
+/* ---- the page ---- */
 
 static enum http_status early(void *context, const struct request *request, const char **ret_why)
 {
@@ -69,54 +102,22 @@ static unsigned connections_most(size_t listeners)
     return most;
 }
 
-static bool serve(struct loop *loop, const struct listener *listener, unsigned most)
+static void wait_for_page(void *context, struct waits *waits)
 {
-    struct http_calls calls = {early, api_answer, captures_end, api_upload, &loop->server};
-    struct http *http = http_new(listener->fd, listener->local, most, &calls);
-    if (http)
-        loop->https[loop->http_count++] = http;
-    else
-        fputs("openperflib-serve: libmicrohttpd could not be started\n", stderr);
-    return http != NULL;
+    const struct server *server = context;
+    for (size_t i = 0; i < server->machine_count; i++)
+        live_wait(server->machines[i].live, waits);
+    captures_wait(server->captures, waits);
+    past_wait(server->past, waits);
 }
 
-static void run(struct loop *loop)
+static void run_page(void *context)
 {
-    struct server *server = &loop->server;
-    while (true) {
-        struct pollfd polls[3 + LISTENERS_MOST + MACHINES_MOST] = {
-            {.fd = loop->signals,                         .events = POLLIN},
-            {.fd = captures_descriptor(server->captures), .events = POLLIN},
-            {.fd = past_descriptor(server->past),         .events = POLLIN}
-        };
-        nfds_t count = 3;
-        int wait = -1;
-        for (size_t i = 0; i < server->machine_count; i++) {
-            const struct live *live = server->machines[i].live;
-            if (!live_watched(live))
-                continue; /* the model keeps these samples until there is a viewer */
-            polls[count++] = (struct pollfd){.fd = live_descriptor(live), .events = POLLIN};
-            wait = ALIVE_MS;
-        }
-        if (past_waits(server->past))
-            wait = SOON_MS;
-        for (size_t i = 0; i < loop->http_count; i++) {
-            int most = http_wait(loop->https[i]);
-            polls[count++] =
-                (struct pollfd){.fd = http_descriptor(loop->https[i]), .events = POLLIN};
-            wait = wait < 0 || (most >= 0 && most < wait) ? most : wait;
-        }
-        if (poll(polls, count, wait) < 0 && errno != EINTR)
-            return;
-        if (polls[0].revents)
-            return;
-        for (size_t i = 0; i < server->machine_count; i++)
-            live_run(server->machines[i].live);
-        captures_run(server->captures);
-        past_run(server->past);
-        for (size_t i = 0; i < loop->http_count; i++)
-            http_run(loop->https[i]);
-    }
+    const struct server *server = context;
+    for (size_t i = 0; i < server->machine_count; i++)
+        live_run(server->machines[i].live);
+    captures_run(server->captures);
+    past_run(server->past);
 }
 
 static int open_signals(void)
@@ -152,9 +153,11 @@ static void show_link(struct server *server, bool open, const char *language)
 }
 
 /* Serves the sockets until a signal. Returns an exit code. */
-static int run_loop(struct loop *loop, const struct serve_settings *settings)
+static int serve_page(struct server *server, const struct listeners *listeners,
+                      const struct serve_settings *settings, int signals)
 {
-    struct server *server = &loop->server;
+    const struct http_calls calls = {early, api_answer, captures_end, api_upload, server};
+    struct loop loop = {wait_for_page, run_page, server, signals};
     bool good = server->access && server->captures && server->past;
     for (size_t i = 0; i < server->machine_count; i++)
         good &= server->machines[i].live && server->machines[i].catalogue;
@@ -162,14 +165,15 @@ static int run_loop(struct loop *loop, const struct serve_settings *settings)
         fputs("openperflib-serve: out of memory\n", stderr);
         return EXIT_FAILED;
     }
-    unsigned most = connections_most(loop->listeners.count);
-    for (size_t i = 0; i < loop->listeners.count; i++)
-        if (!serve(loop, &loop->listeners.all[i], most))
-            return EXIT_FAILED;
-    if (!loop->listeners.passed)
+    good = loop_open(&loop, listeners, connections_most(listeners->count), &calls);
+    if (!good)
+        fputs("openperflib-serve: libmicrohttpd could not be started\n", stderr);
+    else if (!listeners->passed)
         show_link(server, settings->open, settings->language);
-    run(loop);
-    return EXIT_GOOD;
+    if (good)
+        loop_run(&loop);
+    loop_close(&loop);
+    return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
 /* Adds the machines of the options; this machine if there are none. */
@@ -197,31 +201,27 @@ static int run_server(const struct serve_settings *settings, gid_t group, int si
 {
     char own[PATH_MAX], sessions[PATH_MAX]; /* own: the default path of the Unix socket */
     bool found = !settings->socket && browser_path(BROWSER_SOCKET, own, sizeof own);
-    struct loop loop = {.signals = signals};
-    struct server *server = &loop.server;
+    struct listeners listeners = {0};
+    struct server server = {0};
     int code = EXIT_FAILED;
-    if (loop.signals >= 0 &&
-        listen_begin(&loop.listeners, settings->port < 0 ? DEFAULT_PORT : settings->port,
-                     found ? own : settings->socket, !found, group)) {
-        snprintf(server->address, sizeof server->address, "http://127.0.0.1:%u/",
-                 loop.listeners.port);
+    if (signals >= 0 && listen_begin(&listeners, settings->port < 0 ? DEFAULT_PORT : settings->port,
+                                     found ? own : settings->socket, !found, group)) {
+        snprintf(server.address, sizeof server.address, "http://127.0.0.1:%u/", listeners.port);
         find_sessions(found ? own : settings->socket, sessions);
-        server->access = access_new(settings->hosts, group, sessions);
-        add_machines(server, settings);
-        server->captures = captures_new();
-        server->past = past_new();
-        code = run_loop(&loop, settings);
+        server.access = access_new(settings->hosts, group, sessions);
+        add_machines(&server, settings);
+        server.captures = captures_new();
+        server.past = past_new();
+        code = serve_page(&server, &listeners, settings, signals);
     }
-    for (size_t i = 0; i < loop.http_count; i++)
-        http_free(loop.https[i]);
-    for (size_t i = 0; i < server->machine_count; i++) {
-        live_free(server->machines[i].live);
-        catalogue_free(server->machines[i].catalogue);
+    for (size_t i = 0; i < server.machine_count; i++) {
+        live_free(server.machines[i].live);
+        catalogue_free(server.machines[i].catalogue);
     }
-    captures_free(server->captures);
-    past_free(server->past);
-    access_free(server->access);
-    listen_end(&loop.listeners);
+    captures_free(server.captures);
+    past_free(server.past);
+    access_free(server.access);
+    listen_end(&listeners);
     return code;
 }
 

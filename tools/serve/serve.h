@@ -36,11 +36,63 @@
 #include "option-rows.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+
+/* ---- listen.c ---- */
+
+enum { LISTENERS_MOST = 4 };
+struct listeners {
+    struct listener {
+        int fd;
+        bool local; /* a Unix socket */
+    } all[LISTENERS_MOST];
+    size_t count;
+    unsigned port;    /* of 127.0.0.1 */
+    char link[96];    /* of metrics */
+    const char *path; /* path of the Unix socket that this server made; NULL: none */
+    bool passed;      /* systemd opened the sockets */
+};
+/* Uses the sockets that systemd opened; otherwise opens one at the port, and a Unix socket at
+ * `path` (NULL: none), which members of `group` may use, too. A failure at `path` is an error only
+ * if `needed`. False: failed, after a message. */
+bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group);
+/* Takes the sockets that systemd opened, else listens to "PORT", "HOST:PORT" or "[ADDRESS]:PORT".
+ * Unless `insecure`, only to addresses that no other machine reaches. False, after a message. */
+bool listen_metrics(struct listeners *list, const char *text, bool insecure);
+void listen_end(const struct listeners *list);
+
+/* ---- serve.c ---- */
+
+/* What the main loop waits for, besides a signal. Each module adds what it waits for, by a function
+ * called x_wait, and its function x_run handles what has arrived. */
+struct waits {
+    struct pollfd polls[64];
+    nfds_t count;
+    int ms; /* the loop goes on after this time anyway; -1: it need not */
+};
+/* fd: -1: none; ms: -1: no limit */
+void waits_add(struct waits *waits, int fd, int ms);
+
+struct http_calls;
+struct loop {
+    void (*wait)(void *context, struct waits *waits); /* what is added besides connections */
+    void (*run)(void *context);
+    void *context;
+    int signals; /* a descriptor, readable when the loop must end */
+    struct http *https[LISTENERS_MOST];
+    size_t count;
+};
+/* Opens the HTTP servers of the listeners, with `most` connections each. False: libmicrohttpd could
+ * not be started. loop_close must be called in either case. */
+bool loop_open(struct loop *loop, const struct listeners *listeners, unsigned most,
+               const struct http_calls *calls);
+void loop_run(struct loop *loop);
+void loop_close(struct loop *loop);
 
 /* ---- http.c ---- */
 
@@ -136,10 +188,7 @@ struct http;
  * memory, or no descriptors. */
 struct http *http_new(int listener, bool local, unsigned most, const struct http_calls *calls);
 void http_free(struct http *http);
-/* For the main loop: the descriptor to wait for, the ms after which http_run must be called anyway
- * (-1: no limit), and the function that handles what has arrived. */
-int http_descriptor(const struct http *http);
-int http_wait(const struct http *http);
+void http_wait(const struct http *http, struct waits *waits);
 void http_run(struct http *http);
 void http_resume(struct connection *connection);
 
@@ -175,7 +224,7 @@ struct live;
  * thread. */
 struct live *live_new(const char *machine, double seconds);
 void live_free(struct live *live);
-int live_descriptor(const struct live *live);
+void live_wait(const struct live *live, struct waits *waits);
 /* Takes over new samples and sends them to the viewers. */
 void live_run(struct live *live);
 /* Makes a viewer of a list of counters: a path in each line, without machine. A path that begins
@@ -187,7 +236,6 @@ int64_t javascript_time(int64_t time);
 int64_t time_of_javascript(int64_t ms);
 /* Writes the members "type", "suffix" and "unit" of a counter. */
 void write_unit(struct json *json, const struct view_counter *counter);
-bool live_watched(const struct live *live); /* there is a viewer */
 /* Returns a new file without a name, a BLG of the raw values that are kept for histories; -1: there
  * is none. */
 int live_kept(const struct live *live);
@@ -202,29 +250,6 @@ struct event_text {
 bool event_begin(struct event_text *event, const char *name);
 bool event_end(struct event_text *event);
 
-/* ---- listen.c ---- */
-
-enum { LISTENERS_MOST = 4 };
-struct listeners {
-    struct listener {
-        int fd;
-        bool local; /* a Unix socket */
-    } all[LISTENERS_MOST];
-    size_t count;
-    unsigned port;    /* of 127.0.0.1 */
-    char link[96];    /* of metrics */
-    const char *path; /* path of the Unix socket that this server made; NULL: none */
-    bool passed;      /* systemd opened the sockets */
-};
-/* Uses the sockets that systemd opened; otherwise opens one at the port, and a Unix socket at
- * `path` (NULL: none), which members of `group` may use, too. A failure at `path` is an error only
- * if `needed`. False: failed, after a message. */
-bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group);
-/* Takes the sockets that systemd opened, else listens to "PORT", "HOST:PORT" or "[ADDRESS]:PORT".
- * Unless `insecure`, only to addresses that no other machine reaches. False, after a message. */
-bool listen_metrics(struct listeners *list, const char *text, bool insecure);
-void listen_end(const struct listeners *list);
-
 /* ---- rights.c ---- */
 
 /* True if counters of other users' processes are missing because the server's user may not read the
@@ -238,10 +263,8 @@ struct past *past_new(void); /* NULL: no memory or no thread */
 void past_free(struct past *past);
 /* opens the set, so that the first request need not wait for that */
 void past_prepare(struct past *past);
-int past_descriptor(const struct past *past); /* readable when past_run must be called */
+void past_wait(const struct past *past, struct waits *waits);
 void past_run(struct past *past);
-/* true if a viewer's stream had no space for an event: past_run must be called soon */
-bool past_waits(const struct past *past);
 /* Begins to answer a request for recorded values: the viewer's stream ends with the answer. NULL:
  * *ret_why has the reason; *ret_busy: the same request may succeed later. */
 struct viewer *past_viewer(struct past *past, const struct request *request, const char **ret_why,
@@ -253,8 +276,7 @@ enum { CAPTURE_ID_SIZE = 32, CAPTURE_MOST = 256 << 20 };
 struct captures;
 struct captures *captures_new(void);
 void captures_free(struct captures *captures);
-/* Returns a descriptor that is readable when captures_run must be called. */
-int captures_descriptor(const struct captures *captures);
+void captures_wait(const struct captures *captures, struct waits *waits);
 void captures_run(struct captures *captures);
 /* Returns a new file without a name; -1: it could not be created. */
 int captures_file(void);
@@ -297,10 +319,7 @@ struct probes;
 struct probes *probes_new(const char *path, const struct metrics_options *options);
 /* False: machines are being read, so that nothing can be freed. */
 bool probes_free(struct probes *probes);
-/* For the main loop: the descriptor to wait for, the ms after which probes_run must be called
- * anyway (-1: no limit), and the function that handles what has happened. */
-int probes_descriptor(const struct probes *probes);
-int probes_wait(const struct probes *probes);
+void probes_wait(const struct probes *probes, struct waits *waits);
 void probes_run(struct probes *probes);
 void probes_answer(struct probes *probes, const struct request *request, struct reply *reply);
 void probes_forget(struct job *job);
