@@ -129,11 +129,13 @@ static void print_number(const char *name, unsigned number)
     printf("\"%s\"=dword:%08x\n", name, number);
 }
 
+static bool is_second; /* the registration is of the second part of the packaged block */
+
 static void print_indexed(DWORD index, const char *text)
 {
     char name[16];
     snprintf(name, sizeof name, "%u", (unsigned)index);
-    if (index >= BLOCK_FIRST && index < BLOCK_END)
+    if (index >= BLOCK_FIRST && index < BLOCK_END && (index >= SECOND_FIRST) == is_second)
         print_value_text(name, text);
 }
 
@@ -155,8 +157,9 @@ static void print_record(const char *library)
     puts("\"");
     if (!in_packaged_block())
         return;
-    bool second = objects[0]->index >= SECOND_FIRST;
-    unsigned first = second ? SECOND_FIRST : BLOCK_FIRST, end = second ? BLOCK_END : SECOND_FIRST;
+    is_second = objects[0]->index >= SECOND_FIRST;
+    unsigned first = is_second ? SECOND_FIRST : BLOCK_FIRST;
+    unsigned end = is_second ? BLOCK_END : SECOND_FIRST;
     print_number("First Counter", first);
     print_number("Last Counter", end - 2);
     print_number("First Help", first + 1);
