@@ -37,6 +37,7 @@ COLLECT(collect_odd_length);
 COLLECT(collect_length_4);
 COLLECT(collect_error);
 COLLECT(collect_more_data);
+COLLECT(collect_large);
 
 static void note(const char *what, LPWSTR query)
 {
@@ -71,8 +72,9 @@ DWORD faulty_close(void)
     return ERROR_SUCCESS;
 }
 
-/* Writes a correct answer; *start is its beginning. */
-static DWORD answer(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types, unsigned char **start)
+/* Writes a correct answer with so many instances; *start is its beginning. */
+static DWORD answer_with(size_t instances, LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types,
+                         unsigned char **start)
 {
     static const opl_build_counter counter = {
         .name_index = 22224, .help_index = 22225, .type = PERF_COUNTER_RAWCOUNT, .level = 100};
@@ -83,9 +85,16 @@ static DWORD answer(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types, un
     *start = *data;
     opl_build_init(&build, *data, *bytes);
     opl_build_object(&build, &object, &counter, 1);
-    opl_build_instance(&build, "one");
-    opl_build_dword(&build, 0, 42);
+    for (size_t i = 0; i < instances; i++) {
+        opl_build_instance(&build, "one");
+        opl_build_dword(&build, 0, 42);
+    }
     return opl_build_collect(&build, data, bytes, types);
+}
+
+static DWORD answer(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types, unsigned char **start)
+{
+    return answer_with(1, query, data, bytes, types, start);
 }
 
 static void add_dword(unsigned char *at, DWORD add)
@@ -233,4 +242,10 @@ COLLECT(collect_more_data)
     note("collect ", query);
     *bytes = *types = 0;
     return ERROR_MORE_DATA;
+}
+
+COLLECT(collect_large)
+{
+    unsigned char *start;
+    return answer_with(200000, query, data, bytes, types, &start);
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
@@ -316,6 +317,31 @@ static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
     assert_in_range(processes, 2, 100000);
 }
 
+/* Returns a number of kB in /proc/self/status. */
+static size_t kilobytes(const char *name)
+{
+    const char *text = read_all("/proc/self/status"), *line = strstr(text, name);
+    assert_non_null(line);
+    return strtoul(line + strlen(name), NULL, 10);
+}
+
+/* The guarded buffer that Collect writes gives its memory back while it is copied. */
+static void a_large_answer_takes_its_memory_once(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = -(uintptr_t)data & (page - 1);
+    install("faulty_open", "collect_large");
+    assert_int_equal(run_query("22222"), 0);
+    assert_true(answered(OWN_OBJECT) && size > sizeof data / 4);
+    assert_int_equal(madvise(data + before, (sizeof data - before) / page * page, MADV_DONTNEED),
+                     0);
+    FILE *peak = fopen("/proc/self/clear_refs", "w");
+    if (!peak || fputs("5", peak) < 0 || fclose(peak))
+        return; /* this system cannot measure it */
+    size_t usual = kilobytes("VmRSS:");
+    assert_int_equal(run_query("22222"), 0);
+    assert_in_range(kilobytes("VmHWM:") - usual, size / 1024 * 3 / 4, size / 1024 * 3 / 2);
+}
+
 static void third_parties_run_in_a_helper_process(void **state)
 {
     install("faulty_open", "collect_good");
@@ -407,6 +433,7 @@ int main(void)
         cmocka_unit_test(f_14_8_with_what_is_needed_and_how_many_there_are),
         cmocka_unit_test(c126_damage_is_answered_with_backoff),
         cmocka_unit_test(c41_linkage_export_is_handed_to_open),
+        cmocka_unit_test(a_large_answer_takes_its_memory_once),
         cmocka_unit_test(third_parties_run_in_a_helper_process),
         cmocka_unit_test(a_missing_procedure_is_named),
         cmocka_unit_test(f_b4_two_providers_with_one_number),
