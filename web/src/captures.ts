@@ -30,6 +30,7 @@ export function split(path: string): { machine: string; object: string; instance
 
 export async function upload(file: File): Promise<string> {
     if (file.size > MOST_BYTES) throw new Error(t("{} is larger than 256 MiB. Cut a part out of it by relog -b and -e.", file.name));
+    await file.slice(0, 1).arrayBuffer().catch(() => { throw new Error(t("{} cannot be read.", file.name)); }); /* a folder, for example */
     const answer = await request(`/api/captures?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
     return (await answer.json()).capture;
 }

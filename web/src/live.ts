@@ -2,7 +2,7 @@
 // The stream of samples: one request for all counters that the page shows. It ends while the tab is
 // hidden, and comes back by itself when the network or the server does.
 
-import { NoSession, ofMachine, request } from "./session";
+import { NoSession, ofMachine, request, unreachable } from "./session";
 
 /** A counter's description: its type, and the unit of its values. */
 export interface Unit { type: string | null; suffix: string; unit: string; scale?: number; }
@@ -143,7 +143,7 @@ export class Live {
         const decoder = new TextDecoder();
         let text = "";
         for (;;) {
-            const { value, done } = await reader.read();
+            const { value, done } = await reader.read().catch(unreachable);
             if (done || generation !== this.generation) return;
             this.watchdog(generation);
             text += decoder.decode(value, { stream: true });

@@ -2,7 +2,7 @@
 // The tree of all objects and counters, with explanations, and the search in it.
 
 import type { Unit } from "./live";
-import { ofMachine, request } from "./session";
+import { NoSession, ofMachine, request } from "./session";
 import { getLanguage, LANGUAGES } from "./texts";
 
 /** `title` is the name in the page's language; paths contain the English name. */
@@ -29,11 +29,14 @@ export const titleOf = (name: string): string => titles.get(name) ?? name;
  * that are there. */
 export async function readObjects(machine: string, take: (objects: ObjectType[]) => void, wanted: () => boolean): Promise<void> {
     for (let pause = 200; wanted(); pause = Math.min(pause * 2, 5000)) {
-        const answer = await (await request(ofMachine(`/api/objects?language=${getLanguage()}`, machine))).json();
+        const answer = await request(ofMachine(`/api/objects?language=${getLanguage()}`, machine)).then((found) => found.json(), (error) => {
+            if (error instanceof NoSession) throw error;
+            return { complete: false }; /* the server is away */
+        });
         if (!wanted()) return;
-        for (const object of answer.objects as ObjectType[])
+        for (const object of (answer.objects ?? []) as ObjectType[])
             for (const each of [object, ...object.counters]) titles.set(each.name, each.title);
-        take(answer.objects);
+        if (answer.objects) take(answer.objects);
         if (answer.complete) return;
         await new Promise((resolve) => setTimeout(resolve, pause));
     }

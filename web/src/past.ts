@@ -4,7 +4,7 @@
 
 import { clock } from "./format";
 import { type Live, onceAFrame, type Series, type Table, type Unit } from "./live";
-import { NoSession, ofMachine, request } from "./session";
+import { NoSession, ofMachine, request, unreachable } from "./session";
 
 export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "join" | "hole"; level: string; text: string; }
 /** Values over time as the chart and its legend show them. */
@@ -15,6 +15,7 @@ interface PastTable { times: number[]; series: PastSeries[]; few: boolean; more:
 interface Section extends PastTable { from: number; to: number; }
 
 const BUCKETS = 800;
+const RETRY = 5000; /* ms; as after a restart of the server, or when it has too many requests */
 const LEAST = 60000; /* ms; a chart that was just opened is not all empty */
 
 /** A range of time: the last `seconds`, or as long as there are values if it `grows`; or from and to in ms since
@@ -78,7 +79,7 @@ export class Past {
             const reader = answer.body!.getReader(), decoder = new TextDecoder();
             let text = "";
             for (;;) {
-                const { value, done } = await reader.read();
+                const { value, done } = await reader.read().catch(unreachable);
                 if (done || abort.signal.aborted) break;
                 text += decoder.decode(value, { stream: true });
                 const events = text.split("\n\n");
@@ -90,6 +91,7 @@ export class Past {
             if (abort.signal.aborted) return;
             if (error instanceof NoSession) this.noSession = error.message;
             this.why = String((error as Error).message || error);
+            setTimeout(() => { if (!abort.signal.aborted) { this.wanted = ""; this.listen(); } }, RETRY);
         }
         if (!abort.signal.aborted) this.reading = false;
         this.listen();

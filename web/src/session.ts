@@ -9,8 +9,11 @@ if (found) history.replaceState(null, "", location.pathname);
 
 export class NoSession extends Error {}
 
+/** Browsers describe a broken connection in words of their own, in English: this is for people. */
+export const unreachable = (error: Error): never => { throw error.name === "AbortError" ? error : new Error("the server does not answer"); };
+
 async function exchange(secret: string): Promise<void> {
-    const answer = await fetch("/api/session", { method: "POST", headers: { Authorization: `Bearer ${secret}` } });
+    const answer = await fetch("/api/session", { method: "POST", headers: { Authorization: `Bearer ${secret}` } }).catch(unreachable);
     if (!answer.ok) throw new NoSession((await answer.text()).trim());
     sessionStorage.setItem(KEY, (await answer.json()).secret);
 }
@@ -27,7 +30,7 @@ export async function request(path: string, options: RequestInit = {}): Promise<
     if (found) await (exchanged ??= exchange(found[1]).catch((error) => { if (!(error instanceof NoSession)) exchanged = null; throw error; }));
     const secret = sessionStorage.getItem(KEY);
     if (!secret) throw new NoSession("");
-    const answer = await fetch(path, { ...options, headers: { Authorization: `Bearer ${secret}` } });
+    const answer = await fetch(path, { ...options, headers: { Authorization: `Bearer ${secret}` } }).catch(unreachable);
     if (answer.status === 401) {
         sessionStorage.removeItem(KEY);
         throw new NoSession((await answer.text()).trim());

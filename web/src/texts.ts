@@ -157,6 +157,7 @@ const TEXTS = {
     "Comparison": ["Vergleich", "Сравнение"],
     "{} is larger than 256 MiB. Cut a part out of it by relog -b and -e.": ["{} ist größer als 256 MiB. Schneiden Sie mit relog -b und -e einen Teil heraus.", "{} больше 256 МиБ. Вырежьте часть командой relog -b и -e."],
     "The capture does not have this counter.": ["Die Aufzeichnung hat diesen Zähler nicht.", "В записи нет этого счётчика."],
+    "{} cannot be read.": ["{} kann nicht gelesen werden.", "{} не удаётся прочитать."],
     "{} contains no list of counters.": ["{} enthält keine Liste von Zählern.", "В {} нет списка счётчиков."],
     "{} is being read…": ["{} wird gelesen…", "{}: чтение…"],
     "Whole capture": ["Ganze Aufzeichnung", "Вся запись"],
