@@ -63,7 +63,7 @@ export function Overview({ live, state, machine, change }: { live: Live; state: 
             <section><h2>{t("Network")}</h2>
                 {named(NETWORK).map((row) => <p key={row.identity}>{t("{}: received {} · sent {}", row.name, text(row.cells[0], rate), text(row.cells[1], rate))}</p>)}
             </section>
-            <section class="wide"><Why tables={live.tables.filter((table) => !table.key.startsWith("#"))} /></section>
+            {live.times.length > 1 && <section class="wide"><Why tables={live.tables} /></section> /* before, each rate is missing */}
             <section class="wide"><ProcessList live={live} state={state} machine={machine} change={(part) => change(part.process ? { ...part, view: "processes" } : part)} most={MOST_PROCESSES} /></section>
         </div>
     );

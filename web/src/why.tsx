@@ -24,7 +24,7 @@ export function reason(status: number): string {
 /** Returns why values of the table are missing, a text for each reason; an empty array: none is
  * missing. */
 export function missing(table: Table | undefined): string[] {
-    if (!table) return [];
+    if (!table || table.key.startsWith("#")) return []; /* lists of processes say it themselves */
     const found = new Map<string, number>();
     const failed = table.columns.filter((column) => column.status), reasonOf = (column: Column) => (column.why ? translated(column.why) : reason(column.status));
     if (failed.length === table.columns.length && failed.length > 1 && new Set(failed.map(reasonOf)).size === 1)
@@ -35,7 +35,7 @@ export function missing(table: Table | undefined): string[] {
     });
     for (const status of table.reasons.values()) found.set(reason(status), (found.get(reason(status)) ?? 0) + 1);
     const why = table.columns.find((column) => column.why)?.why;
-    return [...(why ? [translated(why)] : []), ...[...found].map(([text, count]) => t("{} values are missing: {}", count, text))];
+    return [...(why ? [translated(why)] : []), ...[...found].map(([text, count]) => `\\${titleOf(parts(table.columns[0].path).object)}: ${t("{} values are missing: {}", count, text)}`)];
 }
 
 /** Shows the reasons for missing values, a line for each, below their tables. With `remove`, a
