@@ -162,6 +162,14 @@ static void take_ended(struct process_list *list, const struct table *table)
     if (taken == table->tick)
         return;
     list->ended_tick = table->tick;
+    struct model_source source;
+    model_source(list->model, list->source, &source);
+    struct ended *first = source.capture ? ended_new() : NULL;
+    if (first) { /* of a capture not each sample is seen here, and times may go back */
+        ended_free(list->ended);
+        list->ended = first;
+        taken = table->tick - 1;
+    }
     for (size_t r = 0; of && of->tick == table->tick && r < of->row_count; r++) {
         double used = table_cell(of, r, 0)->number + table_cell(of, r, 1)->number;
         if (isnan(used) || !strcmp(of->rows[r].name, "_Total"))

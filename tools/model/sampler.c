@@ -30,7 +30,8 @@ enum {
     /* how often a capture is read again while it is being recorded; that takes at most
      * 1 / FOLLOW_SHARE of the time */
     FOLLOW_SECONDS = 1,
-    FOLLOW_SHARE = 20
+    FOLLOW_SHARE = 20,
+    TYPE_DOUBLE = 0x00012000 /* of text captures, which have computed values only (pdh.h) */
 };
 static const int64_t unix_epoch = 11644473600; /* 1970-01-01 in seconds since 1601 */
 static const double least = 0.05, soon = 0.2, retry_first = 5, retry_last = 300;
@@ -463,13 +464,14 @@ static struct cell rate_of(const struct spec *spec, size_t column, uint64_t iden
 }
 
 /* Fills a column from raw values: with `now`, by rate_of; else with the raw values themselves, but
- * text counters get no number. */
+ * text counters get no number, nor do those of text captures, whose raw values are not known. */
 static void fill_raw_column(const struct sampler *sampler, struct table_sample *sample,
                             size_t column, struct earlier *now)
 {
     const struct spec *spec = sample->spec;
     PDH_RAW_COUNTER_ITEM_A *items = sampler->values.data;
-    bool text = (spec->found[column].type & 0xc00) == PERF_TYPE_TEXT;
+    DWORD type = spec->found[column].type;
+    bool unknown = (type & 0xc00) == PERF_TYPE_TEXT || type == TYPE_DOUBLE;
     size_t expected = 0, earlier = 0;
     for (DWORD i = 0; i < sampler->values.count; i++) {
         size_t row = rows_find(sample->rows, sample->row_count, items[i].szName, &expected);
@@ -478,10 +480,10 @@ static void fill_raw_column(const struct sampler *sampler, struct table_sample *
         PDH_RAW_COUNTER *raw = &items[i].RawValue;
         size_t at = row * spec->column_count + column;
         struct cell *cell = &sample->cells[at];
-        *cell = (struct cell){NAN, text ? PDH_CSTATUS_INVALID_DATA : raw->CStatus};
+        *cell = (struct cell){NAN, unknown ? PDH_CSTATUS_INVALID_DATA : raw->CStatus};
         if (raw->CStatus <= PDH_CSTATUS_NEW_DATA && now)
             *cell = rate_of(spec, column, sample->rows[row].identity, raw, &now[at], &earlier);
-        else if (raw->CStatus <= PDH_CSTATUS_NEW_DATA && !text)
+        else if (raw->CStatus <= PDH_CSTATUS_NEW_DATA && !unknown)
             cell->number = (double)raw->FirstValue;
     }
 }

@@ -763,7 +763,10 @@ void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity
 
 static void show_hidden(struct chart *chart, struct window *window)
 {
-    window_report(window, "%zu hidden instances are shown again", chart->hidden_count);
+    if (chart->hidden_count)
+        window_report(window, "%zu hidden instances are shown again", chart->hidden_count);
+    else
+        window_report(window, "no instance is hidden; x hides one");
     chart->hidden_count = 0;
 }
 
@@ -916,20 +919,29 @@ static bool legend_key(struct chart *chart, int key)
     return true;
 }
 
-/* Handles the keys that choose the time that is shown. */
-static bool time_key(struct chart *chart, int key, struct window *window)
+/* Goes back in time, or forward, by a quarter of what is shown; reports why it cannot. */
+static void change_time(struct chart *chart, bool back, struct window *window)
 {
     uint64_t jump = (chart->to - chart->from) / 4 + 1, newest = newest_tick(chart);
-    if (key == '-' || key == '+' || key == '=')
-        change_zoom(chart, key != '-');
-    else if (key != KEY_LEFT && key != KEY_RIGHT)
-        return false;
-    else if (chart->whole)
+    if (chart->whole)
         window_report(window, "the whole capture is shown; + shows a part of it");
-    else if (key == KEY_LEFT)
+    else if (back ? chart->from <= 1 : !chart->back)
+        window_report(window, back ? "there are no earlier samples" : "there are no later samples");
+    else if (back)
         chart->back = chart->back + jump < newest ? chart->back + jump : newest;
     else
         chart->back = chart->back > jump ? chart->back - jump : 0;
+}
+
+/* Handles the keys that choose the time that is shown. */
+static bool time_key(struct chart *chart, int key, struct window *window)
+{
+    if (key == '-' || key == '+' || key == '=')
+        change_zoom(chart, key != '-');
+    else if (key == KEY_LEFT || key == KEY_RIGHT)
+        change_time(chart, key == KEY_LEFT, window);
+    else
+        return false;
     return true;
 }
 

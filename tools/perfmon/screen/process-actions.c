@@ -250,6 +250,13 @@ static void nice_key(struct actions *actions, int key, struct window *window)
     actions->question = QUESTION_NONE;
 }
 
+static void unmark(struct processes *processes, struct window *window)
+{
+    if (!processes->marked.count)
+        window_report(window, "no process is marked; space marks one");
+    processes->marked.count = 0;
+}
+
 static void mark(struct processes *processes, struct window *window)
 {
     const struct line *line = line_selected(processes);
@@ -291,7 +298,7 @@ bool actions_key(struct processes *processes, int key, struct window *window)
     } else if (key == ' ' && list) {
         mark(processes, window);
     } else if (key == 'U' && list) {
-        processes->marked.count = 0;
+        unmark(processes, window);
     } else {
         return false;
     }

@@ -564,7 +564,10 @@ static void open_selected(struct processes *processes, struct window *window)
         details_open(processes, line);
         window->view = VIEW_PROCESSES;
     } else {
-        window_report(window, "only a single process has details");
+        window_report(window,
+                      processes->grouping
+                          ? "a group has no details; G, several times, shows single processes"
+                          : "only a single process has details");
     }
 }
 

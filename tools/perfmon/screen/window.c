@@ -193,10 +193,12 @@ static bool draw_name(const struct window *window, struct canvas *canvas)
     bool set = window->sets.name.open;
     if (!set && !window->selections.name.open)
         return false;
-    canvas_print(canvas, canvas->rows - 1, 0, canvas->columns, STYLE_STRONG,
-                 set ? local("name of a new set with the chart's counters: %s_   Escape: no set")
-                     : "save the counters of the chart as: %s_   Escape: do not save",
-                 set ? window->sets.name.text : window->selections.name.text);
+    char text[512];
+    snprintf(text, sizeof text,
+             local(set ? "name of a new set with the chart's counters: %s_   Escape: no set"
+                       : "save the counters of the chart as: %s_   Escape: do not save"),
+             set ? window->sets.name.text : window->selections.name.text);
+    draw_message(canvas, text);
     return true;
 }
 
@@ -556,16 +558,25 @@ static int view_of_key(struct window *window, int key)
     return key == '\t' ? (window->view + 1) % (VIEWS - !window->now->object) : window->view;
 }
 
-static void choose_view(struct window *window, int key)
+/* Reports that a letter or a function key does nothing in the present view. */
+static void report_no_effect(struct window *window, int key)
 {
     bool letter = key > ' ' && key < 127 && !(key >= '1' && key <= '9');
+    bool function = key >= KEY_F(1) && key <= KEY_F(9);
+    const char name[] = {letter ? (char)key : 'F', function ? (char)('0' + key - KEY_F(0)) : 0, 0};
+    if (letter || function)
+        window_report(window, "%s does nothing in this view; ? lists the keys", name);
+}
+
+static void choose_view(struct window *window, int key)
+{
     int before = window->view;
     if (key == TERMINAL_CLICK)
         take_click(window);
     else
         window->view = is_search_key(key) ? VIEW_TREE : view_of_key(window, key);
-    if (letter && !is_search_key(key) && window->view == before)
-        window_report(window, "%c does nothing in this view; ? lists the keys", key);
+    if (!is_search_key(key) && window->view == before)
+        report_no_effect(window, key);
     if (window->view == VIEW_TREE && !window->now->tree)
         window->now->tree = new_tree(window);
     /* a view without a search of its own leaves the key to the list of counters */
