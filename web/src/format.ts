@@ -11,6 +11,7 @@ function digits(value: number, least: number): string {
     const size = Math.abs(value);
     if (size >= 1e15) return decimal(value.toExponential(3));
     if (Number.isInteger(value)) return value.toLocaleString("en").replace(/,/g, "\u202f");
+    if (size < 0.01) return decimal(String(Number(value.toPrecision(Math.max(2, least))))); /* disks answer within 0.0002 s */
     return decimal(value.toFixed(Math.max(least, size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3)));
 }
 

@@ -85,7 +85,7 @@ export function Legend({ live, lines, sort, setSort, toggle, mark, remove }: {
                     </tr>))}
                 </tbody>
             </table>
-            <Why tables={live.tables} remove={remove} />
+            <Why tables={live.tables} remove={remove} hasLine={(path) => !remove || [...live.series.values()].some((each) => each.path === path)} />
         </div>
     );
 }

@@ -39,10 +39,11 @@ export function missing(table: Table | undefined): string[] {
 }
 
 /** Shows the reasons for missing values, a line for each, below their tables. With `remove`, a
- * counter that has no value at all gets a button that removes it. */
-export function Why({ tables, remove }: { tables: Table[]; remove?: (path: string) => void }) {
-    const lines = [...new Set(tables.flatMap(missing))];
-    const failed = remove ? tables.flatMap((table) => table.columns).filter((column) => column.status) : [];
+ * counter that has no value at all, or no line, gets a button that removes it. */
+export function Why({ tables, remove, hasLine = () => true }: { tables: Table[]; remove?: (path: string) => void; hasLine?: (path: string) => boolean }) {
+    const absent = tables.filter((table) => table.tick && !table.rows.length).flatMap((table) => table.columns).filter((column) => !column.status && !hasLine(column.path));
+    const lines = [...new Set([...tables.flatMap(missing), ...absent.map((column) => `${column.path}: ${t("there is no such instance now")}`)])];
+    const failed = remove ? tables.flatMap((table) => table.columns).filter((column) => column.status || absent.includes(column)) : [];
     return lines.length + failed.length
         ? <div class="why">
             <ul>{lines.map((line) => <li key={line}>{line}</li>)}</ul>
