@@ -553,6 +553,26 @@ static void a_circular_file_has_the_newest(void **state)
     assert_true(count > 40);
 }
 
+/* Columns are set where a buffer has space for them and not for the sample, too: each sample is
+ * read with one set of columns. */
+static void columns_change_anywhere_in_a_circular_file(void **state)
+{
+    char path[128];
+    unsigned count;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("changing"));
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 5 * BUFFER);
+    for (unsigned i = 0; i < 500; i++) {
+        assert_int_equal(log_write_columns(writer, time_of(i), columns, COLUMNS), 0);
+        assert_int_equal(write_one(writer, i, 600), 0);
+        assert_int_equal(log_flush(writer), 0);
+        unsigned first = check_samples(path, 600, true, &count);
+        assert_int_equal(first + count, i + 1);
+        assert_true(count > 3 || first == 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+}
+
 /* A sample that would replace all others, or itself, is not written; later ones are. */
 static void a_sample_too_large_for_the_circle_is_refused(void **state)
 {
@@ -602,6 +622,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(uncounted_samples_are_overwritten),
         cmocka_unit_test(only_a_linear_blg_is_appended_to),
         cmocka_unit_test(a_circular_file_has_the_newest),
+        cmocka_unit_test(columns_change_anywhere_in_a_circular_file),
         cmocka_unit_test(a_sample_too_large_for_the_circle_is_refused),
     };
     if (count > 1)

@@ -31,6 +31,7 @@ struct binary_writer {
     LONGLONG time;        /* UTC, when the last buffer was saved */
     bool sync;            /* whole records are on the disk before a head counts them */
     bool whole;           /* since the last sync a record was completed */
+    bool described;       /* circular: this buffer has the catalogue of the next sample */
     /* names: one body for each block, which begins with its size, a size_t */
     struct buffer catalogue, names, body;
 };
@@ -98,6 +99,7 @@ static void begin_buffer(struct binary_writer *binary)
     memset(binary->bytes + BINARY_BUFFER_HEAD, 0xFF, binary->size - BINARY_BUFFER_HEAD);
     binary->used = BINARY_BUFFER_HEAD;
     binary->saved = 0;
+    binary->described = false;
 }
 
 static void put_head(struct binary_writer *binary, uint32_t used)
@@ -316,7 +318,8 @@ PDH_STATUS log_write_columns(struct log_writer *writer, LONGLONG time,
             add_names(&writer->binary->names, &columns[i]);
     }
     writer->count = count;
-    return add_catalogue(writer, time);
+    writer->binary->described = false;
+    return writer->binary->most ? 0 : add_catalogue(writer, time);
 }
 
 /* Adds the head of a value. end_value sets the length in it. */
@@ -376,18 +379,31 @@ static bool is_too_large(const struct binary_writer *binary, size_t size)
     return size + binary->catalogue.len + binary->names.len > half;
 }
 
-/* In a circular file a buffer that begins with a sample gets a catalogue first, because the buffers
- * with other catalogues may be overwritten. */
+/* Returns the bytes that a record takes with the heads of its parts. */
+static size_t record_space(size_t size)
+{
+    return size + (size + PART_BYTES - 1) / PART_BYTES * (BINARY_RECORD_BODY + 8);
+}
+
+/* In a circular file the first sample of a buffer gets a catalogue, because the buffers with other
+ * catalogues may be overwritten, and so does the first one with other columns. The catalogue is in
+ * the buffer of its sample: with another one before that sample, readers would join both. */
 static PDH_STATUS prepare_circular(struct log_writer *writer, LONGLONG time, size_t size)
 {
     struct binary_writer *binary = writer->binary;
-    size_t parts = (size + PART_BYTES - 1) / PART_BYTES;
+    size_t space = record_space(size);
     PDH_STATUS status = 0;
     if (!binary->most)
         return 0;
-    if (binary->used + size + parts * (BINARY_RECORD_BODY + 8) > binary->size)
+    if (!binary->described)
+        space += record_space(binary->catalogue.len) + record_space(binary->names.len);
+    if (binary->used > BINARY_BUFFER_HEAD && binary->used + space > binary->size)
         status = next_buffer(writer);
-    return status || binary->used > BINARY_BUFFER_HEAD ? status : add_catalogue(writer, time);
+    if (status || binary->described)
+        return status;
+    status = add_catalogue(writer, time);
+    binary->described = !status;
+    return status;
 }
 
 PDH_STATUS log_write_values(struct log_writer *writer, LONGLONG time,
