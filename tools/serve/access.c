@@ -168,45 +168,39 @@ static const char *bearer(const struct request *request)
     return header && !strncasecmp(header, "Bearer ", 7) ? header + 7 : NULL;
 }
 
+/* Returns how many valid secrets of the list are the user's, and the one that ends first. */
+static size_t count_secrets(struct secret *list, size_t count, uid_t user, struct secret **ret)
+{
+    size_t found = 0;
+    time_t now = seconds_now();
+    *ret = list;
+    for (size_t i = 0; i < count; i++)
+        if (*list[i].text && list[i].user == user && list[i].until > now)
+            *ret = !found++ || list[i].until < (*ret)->until ? &list[i] : *ret;
+    return found;
+}
+
 bool access_link(struct access *access, uid_t user, char secret[static SECRET_SIZE + 1])
 {
-    size_t open = 0;
-    for (size_t i = 0; i < LINKS_MOST; i++)
-        open += *access->links[i].text && access->links[i].user == user &&
-                access->links[i].until > seconds_now();
-    const struct secret *link =
-        open < USER_LINKS_MOST ? add(access->links, LINKS_MOST, user, LINK_SECONDS) : NULL;
+    struct secret *first, *link = NULL;
+    if (count_secrets(access->links, LINKS_MOST, user, &first) < USER_LINKS_MOST)
+        link = add(access->links, LINKS_MOST, user, LINK_SECONDS);
     if (link)
         memcpy(secret, link->text, SECRET_SIZE + 1);
     return link != NULL;
 }
 
-/* Ends the user's oldest session if the user has a quarter of all places, so that no user can take
- * the places of others. */
-static void end_oldest(struct access *access, uid_t user)
-{
-    struct secret *oldest = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < SESSIONS_MOST; i++) {
-        struct secret *session = &access->sessions[i];
-        if (!*session->text || session->user != user || session->until <= seconds_now())
-            continue;
-        count++;
-        if (!oldest || session->until < oldest->until)
-            oldest = session;
-    }
-    if (count >= SESSIONS_MOST / 4)
-        explicit_bzero(oldest, sizeof *oldest);
-}
-
 bool access_session(struct access *access, const struct request *request,
                     char secret[static SECRET_SIZE + 1])
 {
-    struct secret *link = find(access->links, LINKS_MOST, bearer(request));
-    if (link)
-        end_oldest(access, link->user);
+    struct secret *link = find(access->links, LINKS_MOST, bearer(request)), *first;
+    if (!link)
+        return false;
+    /* a user with a quarter of all places loses the oldest session, not another user */
+    if (count_secrets(access->sessions, SESSIONS_MOST, link->user, &first) >= SESSIONS_MOST / 4)
+        explicit_bzero(first, sizeof *first);
     const struct secret *session =
-        link ? add(access->sessions, SESSIONS_MOST, link->user, SESSION_SECONDS) : NULL;
+        add(access->sessions, SESSIONS_MOST, link->user, SESSION_SECONDS);
     if (!session)
         return false;
     explicit_bzero(link, sizeof *link);
