@@ -303,23 +303,14 @@ static void answer_reading(struct call *call)
 /* Answers with a file of the page. These are no secret, so no session is needed. False: no file. */
 static bool answer_file(const struct request *request, struct reply *reply)
 {
-    static const char *const types[][2] = {
-        {".html", "text/html; charset=utf-8"      },
-        {".css",  "text/css; charset=utf-8"       },
-        {".js",   "text/javascript; charset=utf-8"}
-    };
     const char *name = strcmp(request->path, "/") != 0 ? request->path + 1 : "page.html";
-    for (const struct page_file *file = page_files; file->name; file++) {
-        if (strcmp(file->name, name) != 0)
-            continue;
-        reply->fixed = file->bytes;
-        reply->fixed_size = file->size;
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-            if (!strcmp(strrchr(name, '.'), types[i][0]))
-                reply->type = types[i][1];
-        return true;
-    }
-    return false;
+    const struct page_file *file = page_files;
+    while (file->name && strcmp(file->name, name) != 0)
+        file++;
+    reply->type = file->type;
+    reply->fixed = file->bytes;
+    reply->fixed_size = file->size;
+    return file->name;
 }
 
 void api_answer(void *context, const struct request *request, struct reply *reply)

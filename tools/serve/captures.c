@@ -112,17 +112,16 @@ const char *captures_name(struct captures *captures, const char *id)
     return capture ? capture->name : NULL;
 }
 
-bool captures_remove(struct captures *captures, const char *id)
+void captures_remove(struct captures *captures, const char *id)
 {
-    struct capture *capture = find(captures, id);
-    if (capture)
-        forget(capture);
-    return capture;
+    forget(find(captures, id));
 }
 
 /* ---- jobs ---- */
 
-/* Starts this program again as a reader, with these files as its descriptors 0 to 3. */
+/* Starts this program again as a reader, with these files as its descriptors 0 to 3. The files have
+ * higher numbers, because the server's sockets and its other files that stay open were opened
+ * before, so that no copy replaces a file. */
 static pid_t start(const int files[4], char **arguments)
 {
     posix_spawn_file_actions_t actions;
@@ -134,16 +133,8 @@ static pid_t start(const int files[4], char **arguments)
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    /* copies of the files get numbers above all of the files, so that no copy replaces a file */
-    int above = 4;
     for (int i = 0; i < 4; i++)
-        above = files[i] >= above ? files[i] + 1 : above;
-    for (int i = 0; i < 4; i++)
-        posix_spawn_file_actions_adddup2(&actions, files[i], above + i);
-    for (int i = 0; i < 4; i++)
-        posix_spawn_file_actions_adddup2(&actions, above + i, i);
-    for (int i = 0; i < 4; i++)
-        posix_spawn_file_actions_addclose(&actions, above + i);
+        posix_spawn_file_actions_adddup2(&actions, files[i], i);
     if (posix_spawn(&process, "/proc/self/exe", &actions, &attributes, arguments, environ))
         process = 0;
     posix_spawn_file_actions_destroy(&actions);

@@ -176,17 +176,6 @@ static int serve_page(struct server *server, const struct listeners *listeners,
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* Adds the machines of the options; this machine if there are none. */
-static void add_machines(struct server *server, const struct serve_settings *settings)
-{
-    server->machine_count = settings->machine_count ? settings->machine_count : 1;
-    for (size_t i = 0; i < server->machine_count; i++) {
-        const char *name = settings->machines[i];
-        server->machines[i] =
-            (struct machine){name, live_new(name, settings->seconds), catalogue_new(name, NULL, 0)};
-    }
-}
-
 /* Finds the path of the file that keeps the sessions: in the state folder that systemd gives to the
  * unit, or beside the socket. */
 static void find_sessions(const char *socket, char path[static PATH_MAX])
@@ -209,7 +198,12 @@ static int run_server(const struct serve_settings *settings, gid_t group, int si
         snprintf(server.address, sizeof server.address, "http://127.0.0.1:%u/", listeners.port);
         find_sessions(found ? own : settings->socket, sessions);
         server.access = access_new(settings->hosts, group, sessions);
-        add_machines(&server, settings);
+        server.machine_count = settings->machine_count ? settings->machine_count : 1;
+        for (size_t i = 0; i < server.machine_count; i++) {
+            const char *name = settings->machines[i]; /* NULL: this machine */
+            server.machines[i] = (struct machine){name, live_new(name, settings->seconds),
+                                                  catalogue_new(name, NULL, 0)};
+        }
         server.captures = captures_new();
         server.past = past_new();
         code = serve_page(&server, &listeners, settings, signals);

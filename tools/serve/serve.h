@@ -283,7 +283,7 @@ int captures_file(void);
 /* Keeps a capture and returns its id; NULL: there are too many. */
 const char *captures_add(struct captures *captures, int file, const char *name);
 const char *captures_name(struct captures *captures, const char *id); /* NULL: there is none */
-bool captures_remove(struct captures *captures, const char *id);
+void captures_remove(struct captures *captures, const char *id);
 /* Starts to read a capture (reader_main): `file`, or if it is -1, the one that the request names.
  * NULL: *ret_status is the reason. */
 struct job *captures_start(struct captures *captures, const struct request *request, int file,
@@ -343,7 +343,7 @@ struct server {
 };
 /* The files of the page, built from web/; ended by a name that is NULL. */
 extern const struct page_file {
-    const char *name, *bytes;
+    const char *name, *type, *bytes;
     size_t size;
 } page_files[];
 /* For http_calls: returns a file for a capture that a viewer uploads; -1: the request is no such
