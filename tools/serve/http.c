@@ -36,7 +36,7 @@ struct stream {
     struct viewer *viewer;
 };
 
-/* A connection; `next` is the next one in the list of all connections. */
+/* A connection and its present request; `next` is the next one in the list of all connections. */
 struct peer {
     struct peer *next, **link;
     struct MHD_Connection *connection;
@@ -45,12 +45,8 @@ struct peer {
     bool lasts; /* has a stream, waits for a job, sends or gets a file: only with a session */
     uid_t user; /* of that session */
     bool closing;
-};
-
-/* A request, kept while its body arrives. */
-struct pending {
     struct request request;
-    char *body;
+    char *body; /* of the request, as far as it has arrived */
 };
 
 struct http {
@@ -132,19 +128,19 @@ static void wake(struct stream *stream)
     stream->suspended = false;
 }
 
-bool stream_write(struct stream *stream, const char *text, size_t size)
+bool stream_write(struct stream *stream, const char *text, size_t size, const char *tail)
 {
-    size_t left = stream->size - stream->sent;
-    if (left + size > STREAM_MOST)
+    size_t left = stream->size - stream->sent, length = strlen(tail);
+    if (left + size + length > STREAM_MOST)
         return false;
     if (stream->sent) {
         memmove(stream->bytes, stream->bytes + stream->sent, left);
         stream->size = left;
         stream->sent = 0;
     }
-    if (stream->size + size > stream->capacity) {
+    if (left + size + length > stream->capacity) {
         size_t capacity = stream->capacity ? stream->capacity : 4096;
-        while (capacity < stream->size + size)
+        while (capacity < left + size + length)
             capacity *= 2;
         char *bytes = realloc(stream->bytes, capacity);
         if (!bytes)
@@ -152,8 +148,9 @@ bool stream_write(struct stream *stream, const char *text, size_t size)
         stream->bytes = bytes;
         stream->capacity = capacity;
     }
-    memcpy(stream->bytes + stream->size, text, size);
-    stream->size += size;
+    memcpy(stream->bytes + left, text, size);
+    memcpy(stream->bytes + left + size, tail, length);
+    stream->size += size + length;
     wake(stream);
     return true;
 }
@@ -215,11 +212,11 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, const struc
     return result;
 }
 
-static struct peer *peer_of(struct MHD_Connection *connection)
+static int socket_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
 }
 
 /* Answers with the text `why` and ends the connection without reading the rest of the request. */
@@ -271,14 +268,15 @@ static struct MHD_Response *response_of(struct MHD_Connection *connection,
                   : NULL;
 }
 
-/* True if the user has a quarter of all places already, so that others find one. */
-static bool has_enough(const struct http *http, const struct peer *peer, uid_t user)
+/* True if the user of the connection has a quarter of all places already, so that others find
+ * one. */
+static bool has_enough(const struct http *http, const struct peer *peer)
 {
     size_t count = 0;
-    if (user == NO_SESSION)
+    if (peer->user == NO_SESSION)
         return false;
     for (const struct peer *other = http->peers; other; other = other->next)
-        count += other != peer && other->lasts && !other->closing && other->user == user;
+        count += other != peer && other->lasts && !other->closing && other->user == peer->user;
     return count >= (http->most < 4 * USER_LEAST ? USER_LEAST : http->most / 4);
 }
 
@@ -295,8 +293,7 @@ static void discard_reply(const struct http *http, const struct reply *reply)
         reply->sent(reply->owner);
 }
 
-static enum MHD_Result answer(struct http *http, struct MHD_Connection *connection,
-                              struct request *request)
+static enum MHD_Result answer(struct http *http, struct peer *peer)
 {
     char *text = NULL;
     size_t size = 0;
@@ -304,35 +301,32 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *connecti
         .status = HTTP_GOOD, .out = open_memstream(&text, &size), .file = -1, .user = NO_SESSION};
     if (!reply.out)
         return MHD_NO;
-    http->calls.answer(http->calls.context, request, &reply);
+    http->calls.answer(http->calls.context, &peer->request, &reply);
     bool failed = ferror(reply.out) != 0, lasts = reply.viewer || reply.job || reply.file >= 0;
     failed |= fclose(reply.out) != 0;
     if (failed || lasts || reply.fixed) {
         free(text);
         text = NULL;
     }
-    struct peer *peer = peer_of(connection);
-    if (peer) {
-        peer->complete = seconds_now();
-        peer->lasts = lasts;
-        peer->user = reply.user;
-        MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                                  (unsigned)(lasts ? SLOW_SECONDS : REQUEST_SECONDS));
-    }
-    if (peer && lasts && has_enough(http, peer, reply.user)) {
+    peer->complete = seconds_now();
+    peer->lasts = lasts;
+    peer->user = reply.user;
+    MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                              (unsigned)(lasts ? SLOW_SECONDS : REQUEST_SECONDS));
+    if (lasts && has_enough(http, peer)) {
         peer->lasts = false;
         discard_reply(http, &reply);
-        return refuse(connection, HTTP_BUSY, NULL,
+        return refuse(peer->connection, HTTP_BUSY, NULL,
                       "You have a quarter of the server's connections: close some tabs.\n");
     }
     if (reply.job) {
-        request->job = reply.job;
-        MHD_suspend_connection(connection);
+        peer->request.job = reply.job;
+        MHD_suspend_connection(peer->connection);
         return MHD_YES;
     }
-    struct MHD_Response *response = response_of(connection, &reply, text, size);
+    struct MHD_Response *response = response_of(peer->connection, &reply, text, size);
     if (response)
-        return send_reply(connection, &reply, response);
+        return send_reply(peer->connection, &reply, response);
     free(text);
     discard_reply(http, &reply);
     return MHD_NO;
@@ -347,9 +341,9 @@ void http_resume(struct connection *connection)
 
 /* Adds a piece of the body. False: it is too large, there is no space, or the request has no
  * session and none to make, so nothing is kept of it. */
-static bool take_body(struct pending *pending, const char *data, size_t size)
+static bool take_body(struct peer *peer, const char *data, size_t size)
 {
-    struct request *request = &pending->request;
+    struct request *request = &peer->request;
     if (request->file >= 0) {
         bool good = request->size + size <= CAPTURE_MOST &&
                     pwrite(request->file, data, size, (off_t)request->size) == (ssize_t)size;
@@ -357,31 +351,42 @@ static bool take_body(struct pending *pending, const char *data, size_t size)
         return good;
     }
     bool wanted = !strncmp(request->path, "/api/", 5) && request->size + size <= BODY_MOST;
-    char *body = wanted ? realloc(pending->body, request->size + size + 1) : NULL;
+    char *body = wanted ? realloc(peer->body, request->size + size + 1) : NULL;
     if (!body)
         return false;
     memcpy(body + request->size, data, size);
-    pending->body = body;
+    peer->body = body;
     request->size += size;
     body[request->size] = '\0';
     return true;
 }
 
-static bool fill_user(struct request *request, const struct http *http,
-                      struct MHD_Connection *connection)
+/* Checks a request's head. */
+static enum MHD_Result begin_request(struct http *http, struct peer *peer)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct ucred user;
+    struct request *request = &peer->request;
+    struct ucred user = {0};
     socklen_t size = sizeof user;
-    request->local = http->local;
-    if (!http->local)
-        return true;
-    if (!info || getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &user, &size) != 0)
-        return false;
+    const char *why = "";
+    if (http->local &&
+        getsockopt(socket_of(peer->connection), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0)
+        return MHD_NO;
     request->user = user.uid;
-    request->process = user.pid;
-    return true;
+    enum http_status status = http->calls.early(http->calls.context, request, &why);
+    if (status != HTTP_GOOD)
+        return refuse(peer->connection, status, http->calls.challenge, why);
+    if (http->calls.upload)
+        request->file = http->calls.upload(request);
+    if (request->file < 0)
+        return MHD_YES;
+    const char *length = request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (++http->uploads > UPLOADS_MOST)
+        return refuse(peer->connection, HTTP_BUSY, NULL,
+                      "Four captures are being sent: wait for one.\n");
+    if (length && strtoull(length, NULL, 10) > CAPTURE_MOST)
+        return refuse(peer->connection, HTTP_LARGE, NULL, "A capture may have 256 MiB at most.\n");
+    peer->lasts = true; /* libmicrohttpd ends it when nothing arrives */
+    return MHD_YES;
 }
 
 /* Called by libmicrohttpd with a request's head, with each piece of its body, and at its end. */
@@ -390,72 +395,53 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               size_t *size, void **kept)
 {
     struct http *http = context;
-    struct pending *pending = *kept;
-    const char *why = "";
-    if (!pending) {
-        pending = *kept = calloc(1, sizeof *pending);
-        if (!pending)
-            return MHD_NO;
-        pending->request.file = -1;
-        if (!fill_user(&pending->request, http, connection))
-            return MHD_NO;
-        pending->request.connection = (struct connection *)connection;
-        pending->request.method = method;
-        pending->request.path = url;
-        enum http_status status = http->calls.early(http->calls.context, &pending->request, &why);
-        if (status != HTTP_GOOD)
-            return refuse(connection, status, http->calls.challenge, why);
-        if (http->calls.upload)
-            pending->request.file = http->calls.upload(&pending->request);
-        const char *length = request_header(&pending->request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-        if (pending->request.file < 0)
-            return MHD_YES;
-        if (++http->uploads > UPLOADS_MOST)
-            return refuse(connection, HTTP_BUSY, NULL,
-                          "Four captures are being sent: wait for one.\n");
-        if (length && strtoull(length, NULL, 10) > CAPTURE_MOST)
-            return refuse(connection, HTTP_LARGE, NULL, "A capture may have 256 MiB at most.\n");
-        struct peer *peer = peer_of(connection);
-        if (peer)
-            peer->lasts = true; /* libmicrohttpd ends it when nothing arrives */
-        return MHD_YES;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct peer *peer = info ? info->socket_context : NULL;
+    if (!peer)
+        return MHD_NO;
+    if (!*kept) {
+        *kept = peer;
+        peer->request = (struct request){.method = method,
+                                         .path = url,
+                                         .local = http->local,
+                                         .connection = (struct connection *)connection,
+                                         .file = -1};
+        return begin_request(http, peer);
     }
-    struct request *request = &pending->request;
     if (*size) {
-        if (!take_body(pending, data, *size))
+        if (!take_body(peer, data, *size))
             return MHD_NO; /* in the middle of a body, only closing is possible */
         *size = 0;
         return MHD_YES;
     }
-    request->body = pending->body ? pending->body : "";
-    return answer(http, connection, request);
+    peer->request.body = peer->body ? peer->body : "";
+    return answer(http, peer);
 }
 
 static void forget_request(void *context, struct MHD_Connection *connection, void **kept,
                            enum MHD_RequestTerminationCode code)
 {
-    struct pending *pending = *kept;
+    struct peer *peer = *kept;
     struct http *http = context;
-    if (pending) {
-        free(pending->body);
-        if (pending->request.file >= 0) {
-            close(pending->request.file);
-            http->uploads--;
-        }
-        if (pending->request.job)
-            http->calls.forget(pending->request.job);
+    if (!peer)
+        return;
+    free(peer->body);
+    peer->body = NULL;
+    if (peer->request.file >= 0) {
+        close(peer->request.file);
+        http->uploads--;
     }
-    free(pending);
+    if (peer->request.job)
+        http->calls.forget(peer->request.job);
     *kept = NULL;
 }
 
 static void close_peer(struct http *http, struct peer *peer)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (!info || peer->closing)
+    if (peer->closing)
         return;
-    shutdown(info->connect_fd, SHUT_RDWR);
+    shutdown(socket_of(peer->connection), SHUT_RDWR);
     peer->closing = true;
     http->closing++;
 }

@@ -129,10 +129,11 @@ int live_kept(const struct live *live)
 
 /* ---- lists of counters ---- */
 
-/* Returns the length of the part of a path before its counter, which follows the last \ or ::. The
- * name of a list of processes has no counter: returns its whole length. */
-static size_t object_length(const char *path, size_t length)
+/* Returns the length of the part of a line's path before its counter, which follows the last \ or
+ * ::. The name of a list of processes has no counter: returns its whole length. 0: no path. */
+static size_t object_length(const char *path)
 {
+    size_t length = strcspn(path, "\n");
     if (*path == '#')
         return length;
     for (size_t at = length; at-- > 1;)
@@ -217,45 +218,26 @@ static struct watched *watch(struct live *live, const char *key, size_t length)
         return watched;
     remove_unwatched(live);
     watched = live->count < TABLES_MOST ? calloc(1, sizeof *watched) : NULL;
-    char *lines = watched ? strndup(key, length) : NULL;
-    if (!lines || !(watched->key = strdup(lines)))
-        goto failed;
-    if (*lines == '#') {
-        if (!watch_processes(live, watched, lines + 1))
-            goto failed;
-        free(lines);
-        return live->tables[live->count++] = watched;
-    }
-    bool text = *lines == '@';
-    watched->history = *lines == '+';
-    for (char *rest = lines, *line; (line = strsep(&rest, "\n"));)
-        paths[count++] = line + (text || watched->history);
-    watched->table =
-        text ? model_add_texts(live->model, live->source, paths, count)
-             : model_add_table(live->model, live->source, paths, count, watched->history);
-    if (!watched->table)
-        goto failed;
-    free(lines);
-    return live->tables[live->count++] = watched;
-failed:
-    free(lines);
-    if (watched)
-        watched_free(watched);
-    return NULL;
-}
-
-/* Adds a table to the viewer, for the lines from `list` to `end`. Returns why that failed; NULL:
- * added. */
-static const char *add_table(struct live_viewer *viewer, const char *list, const char *end)
-{
-    struct watched *watched =
-        viewer->count < VIEWER_TABLES_MOST ? watch(viewer->live, list, (size_t)(end - list)) : NULL;
     if (!watched)
-        return "Too many tables: at most 64 objects and selections of instances for a viewer, and "
-               "256 for all.\n";
-    watched->viewers++;
-    rest(viewer->live, watched, false);
-    viewer->tables[viewer->count++] = watched;
+        return NULL;
+    watched->key = strndup(key, length);
+    watched->history = *key == '+';
+    bool text = *key == '@', good = watched->key != NULL;
+    if (good && *key == '#') {
+        good = watch_processes(live, watched, watched->key + 1);
+    } else if (good) {
+        char *lines = strdup(watched->key), *rest = lines;
+        for (char *line; (line = strsep(&rest, "\n"));)
+            paths[count++] = line + (text || watched->history);
+        watched->table =
+            text ? model_add_texts(live->model, live->source, paths, count)
+                 : model_add_table(live->model, live->source, paths, count, watched->history);
+        good = watched->table;
+        free(lines);
+    }
+    if (good)
+        return live->tables[live->count++] = watched;
+    watched_free(watched);
     return NULL;
 }
 
@@ -263,26 +245,27 @@ static const char *add_table(struct live_viewer *viewer, const char *list, const
  * Returns what is wrong; NULL: nothing. */
 static const char *add_tables(struct live_viewer *viewer, const char *list)
 {
-    const char *begin = list, *why = NULL;
-    size_t common = 0, lines = 0;
-    for (const char *line = list; *line && !why;) {
-        const char *end = strchrnul(line, '\n');
-        size_t length = object_length(line, (size_t)(end - line));
-        if (!length)
+    for (const char *begin = list, *end; *begin; begin = *end ? end + 1 : end) {
+        size_t common = object_length(begin), lines = 1;
+        if (!common)
             return "A line of the list is not a counter path, such as \\Memory\\Available Bytes.\n";
-        if (line != begin &&
-            (length != common || memcmp(line, begin, length) != 0 || lines == PATHS_MOST)) {
-            why = add_table(viewer, begin, line - 1);
-            begin = line;
-            lines = 0;
+        end = strchrnul(begin, '\n');
+        for (; *end && lines < PATHS_MOST && object_length(end + 1) == common; lines++) {
+            if (memcmp(begin, end + 1, common) != 0)
+                break;
+            end = strchrnul(end + 1, '\n');
         }
-        common = length;
-        lines++;
-        line = *end ? end + 1 : end;
-        if (!*line && !why)
-            why = add_table(viewer, begin, *end ? line - 1 : line);
+        struct watched *watched = viewer->count < VIEWER_TABLES_MOST
+                                      ? watch(viewer->live, begin, (size_t)(end - begin))
+                                      : NULL;
+        if (!watched)
+            return "Too many tables: at most 64 objects and selections of instances for a viewer, "
+                   "and 256 for all.\n";
+        watched->viewers++;
+        rest(viewer->live, watched, false);
+        viewer->tables[viewer->count++] = watched;
     }
-    return why ? why : viewer->count ? NULL : "The list of counters is empty.\n";
+    return viewer->count ? NULL : "The list of counters is empty.\n";
 }
 
 static void end(struct viewer *ended)
@@ -302,6 +285,27 @@ static void end(struct viewer *ended)
     free(viewer);
     if (!live->viewers)
         model_pause(live->model, true);
+}
+
+/* ---- events ---- */
+
+bool event_begin(struct event_text *event, const char *name)
+{
+    *event = (struct event_text){.json.flat = true};
+    event->json.out = open_memstream(&event->text, &event->size);
+    if (!event->json.out)
+        return false;
+    fputs("data: ", event->json.out);
+    json_open(&event->json, NULL, '{');
+    json_string(&event->json, "event", name);
+    return true;
+}
+
+bool event_end(struct event_text *event, const char *tail)
+{
+    fputs(tail, event->json.out);
+    bool good = !ferror(event->json.out);
+    return fclose(event->json.out) == 0 && good;
 }
 
 /* ---- samples as text ---- */
@@ -459,29 +463,24 @@ static void write_rows(struct json *json, const struct live *live, const struct 
     json_integer(json, "forgotten", (int64_t)table->forgotten);
 }
 
-/* Writes the text of an event from after the table's number to its end into *text. (An event is a
- * line "data: {...}" and an empty line.) False: *text had the same content before, or there is no
- * memory. */
-static bool replace(char **text, size_t *size,
+/* Writes an event, up to the number of the table, into *text. False: *text had the same content
+ * before, or there is no memory. */
+static bool replace(char **text, size_t *size, const char *name,
                     void (*write)(struct json *, const struct live *, const struct watched *),
                     const struct live *live, const struct watched *watched)
 {
-    char *bytes = NULL;
-    size_t length = 0;
-    struct json json = {.out = open_memstream(&bytes, &length), .flat = true, .filled = true};
-    if (!json.out)
+    struct event_text event;
+    if (!event_begin(&event, name))
         return false;
-    write(&json, live, watched);
-    fputs("}\n\n", json.out);
-    bool failed = ferror(json.out) != 0;
-    failed |= fclose(json.out) != 0;
-    if (failed || (*text && *size == length && !memcmp(*text, bytes, length))) {
-        free(bytes);
+    write(&event.json, live, watched);
+    if (!event_end(&event, "") ||
+        (*text && *size == event.size && !memcmp(*text, event.text, event.size))) {
+        free(event.text);
         return false;
     }
     free(*text);
-    *text = bytes;
-    *size = length;
+    *text = event.text;
+    *size = event.size;
     return true;
 }
 
@@ -499,13 +498,13 @@ static void update_texts(const struct live *live, struct watched *watched)
         model_want(live->model, watched->table); /* columns then say why */
     if (known && !missing)
         return;
-    if (replace(&watched->columns, &watched->columns_size, write_columns, live, watched))
+    if (replace(&watched->columns, &watched->columns_size, "columns", write_columns, live, watched))
         watched->version++;
     if (known)
         return;
     watched->tick = table->tick;
     watched->first = watched->first ? watched->first : table->tick;
-    replace(&watched->rows, &watched->rows_size, write_rows, live, watched);
+    replace(&watched->rows, &watched->rows_size, "rows", write_rows, live, watched);
 }
 
 /* ---- histories ---- */
@@ -520,7 +519,6 @@ static uint64_t next_step(const struct steps *steps, uint64_t tick)
     return tick < steps->fine ? tick + MODEL_COARSE : tick + 1;
 }
 
-enum figure { AVERAGE, LEAST, MOST };
 static void write_series(struct json *json, const char *key, const struct history *history,
                          size_t column, const struct steps *steps, enum figure figure)
 {
@@ -569,12 +567,11 @@ static void write_history(struct json *json, const struct live *live, const stru
         if (watched->first && history->born > watched->first && history->born >= steps.begin)
             write_tick(json, "born", live, history->born);
         for (size_t c = 0; c < table->column_count; c++) {
-            static const char *const keys[] = {"average", "least", "most"};
             json_open(json, c ? NULL : "columns", c ? '{' : '[');
             if (!c)
                 json_open(json, NULL, '{');
             for (enum figure figure = AVERAGE; figure <= MOST; figure++)
-                write_series(json, keys[figure], history, c, &steps, figure);
+                write_series(json, figure_keys[figure], history, c, &steps, figure);
             json_close(json, '}');
         }
         json_close(json, ']');
@@ -585,19 +582,13 @@ static void write_history(struct json *json, const struct live *live, const stru
 
 /* ---- viewers ---- */
 
-/* Sends the event `head` + `text`. False: it is lost, because the stream has no space. */
-static bool send(struct live_viewer *viewer, const char *head, const char *text, size_t size)
+/* Sends an event that `text` begins and `tail` ends. False: it is lost, because the stream has no
+ * space. */
+static bool send(struct live_viewer *viewer, const char *text, size_t size, const char *tail)
 {
-    size_t length = strlen(head);
-    char *all = malloc(length + size);
-    if (all) {
-        memcpy(all, head, length);
-        memcpy(all + length, text, size);
-    }
-    bool good = all && stream_write(viewer->stream, all, length + size);
+    bool good = stream_write(viewer->stream, text, size, tail);
     viewer->lost += !good;
     viewer->sent = model_now();
-    free(all);
     return good;
 }
 
@@ -605,42 +596,21 @@ static bool send(struct live_viewer *viewer, const char *head, const char *text,
 static void send_table(struct live_viewer *viewer, size_t at)
 {
     const struct watched *watched = viewer->tables[at];
-    char head[64];
-    if (watched->columns && viewer->versions[at] != watched->version) {
-        snprintf(head, sizeof head, "data: {\"event\": \"columns\", \"table\": %zu", at);
-        if (send(viewer, head, watched->columns, watched->columns_size))
-            viewer->versions[at] = watched->version; /* otherwise the next call sends them again */
-    }
+    char tail[64];
+    snprintf(tail, sizeof tail, ", \"table\": %zu}\n\n", at);
+    /* columns that are lost are sent again by the next call */
+    if (watched->columns && viewer->versions[at] != watched->version &&
+        send(viewer, watched->columns, watched->columns_size, tail))
+        viewer->versions[at] = watched->version;
     if (watched->rows && watched->tick && viewer->ticks[at] != watched->tick) {
-        snprintf(head, sizeof head, "data: {\"event\": \"rows\", \"table\": %zu", at);
-        send(viewer, head, watched->rows, watched->rows_size);
+        send(viewer, watched->rows, watched->rows_size, tail);
         viewer->ticks[at] = watched->tick;
     }
 }
 
-bool event_begin(struct event_text *event, const char *name)
-{
-    *event = (struct event_text){.json.flat = true};
-    event->json.out = open_memstream(&event->text, &event->size);
-    if (!event->json.out)
-        return false;
-    fputs("data: ", event->json.out);
-    json_open(&event->json, NULL, '{');
-    json_string(&event->json, "event", name);
-    return true;
-}
-
-bool event_end(struct event_text *event)
-{
-    json_close(&event->json, '}');
-    fputs("\n\n", event->json.out);
-    bool good = !ferror(event->json.out);
-    return fclose(event->json.out) == 0 && good;
-}
-
 static bool event_send(struct event_text *event, struct live_viewer *viewer)
 {
-    bool good = event_end(event) && send(viewer, "", event->text, event->size);
+    bool good = event_end(event, EVENT_TAIL) && send(viewer, event->text, event->size, "");
     free(event->text);
     return good;
 }

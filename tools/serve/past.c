@@ -73,115 +73,130 @@ struct past {
 
 /* ---- buckets ---- */
 
-struct bucket {
-    double sum, least, most;
-    size_t count;
-};
+void bucket_add(struct bucket *bucket, const struct bucket *more)
+{
+    if (!more->count)
+        return;
+    bucket->least = bucket->count ? fmin(bucket->least, more->least) : more->least;
+    bucket->most = bucket->count ? fmax(bucket->most, more->most) : more->most;
+    bucket->sum += more->sum;
+    bucket->count += more->count;
+}
+
+double bucket_figure(const struct bucket *bucket, enum figure figure)
+{
+    return !bucket->count    ? NAN
+           : figure == LEAST ? bucket->least
+           : figure == MOST  ? bucket->most
+                             : bucket->sum / (double)bucket->count;
+}
+
 struct past_line {
     char *name;
     struct bucket *buckets;
 };
-/* What is collected of the time of a query, or of a part of that time. */
-struct time_part {
+/* What is collected of the time of a query. Threads read parts of it: each fills buckets that no
+ * other one fills, and takes the mutex to add a line. */
+struct collected {
     struct past_query *query;
-    opl_history **history; /* from which a part is read; NULL there: not open yet */
     const char *path;
     int64_t from, to, step;
     size_t buckets;
-    pthread_t thread;
-    bool good;
     bool few;       /* only a few of the samples are read */
     int64_t usual;  /* the shortest time between two samples; 0: not known yet */
     int64_t *times; /* time of the newest sample in each bucket; 0: the bucket has none */
     struct past_line lines[SERIES_MOST];
-    size_t count, last;
-    bool more; /* there are more instances than SERIES_MOST */
+    atomic_size_t count;
+    pthread_mutex_t mutex;
+    atomic_bool more; /* there are more instances than SERIES_MOST */
+};
+struct section { /* buckets */
+    size_t begin, end;
+};
+struct part {
+    struct collected *collected;
+    struct section section;
+    opl_history **history; /* from which it is read; NULL there: not open yet */
+    size_t last;           /* the line that was found last */
+    int64_t usual;         /* as in `collected`, of this part and what was read before */
+    pthread_t thread;
+    bool good;
 };
 
-/* Returns the line of an instance; makes one if there is none. All samples have the instances in
- * the same order, so the search begins after the line that was found last. */
-static struct past_line *line_of(struct time_part *collected, const char *name)
+/* Adds a line, unless another thread has just done so. NULL: no memory, or too many lines. */
+static const struct past_line *add_line(struct collected *collected, const char *name)
 {
-    for (size_t i = 1; i <= collected->count; i++) {
-        size_t at = (collected->last + i) % collected->count;
-        if (strcmp(collected->lines[at].name, name) != 0)
+    const struct past_line *line = NULL;
+    pthread_mutex_lock(&collected->mutex);
+    for (size_t i = 0; i < collected->count && !line; i++)
+        line = strcmp(collected->lines[i].name, name) ? NULL : &collected->lines[i];
+    if (!line && collected->count < SERIES_MOST) {
+        struct past_line new = {strdup(name), calloc(collected->buckets, sizeof *new.buckets)};
+        if (new.name &&new.buckets) {
+            collected->lines[collected->count] = new;
+            line = &collected->lines[collected->count++];
+        } else {
+            free(new.name);
+            free(new.buckets);
+        }
+    }
+    pthread_mutex_unlock(&collected->mutex);
+    return line;
+}
+
+/* Returns the line of an instance; adds one if there is none. All samples have the instances in
+ * the same order, so the search begins after the line that was found last. */
+static const struct past_line *line_of(struct part *part, const char *name)
+{
+    size_t count = part->collected->count;
+    for (size_t i = 1; i <= count; i++) {
+        size_t at = (part->last + i) % count;
+        if (strcmp(part->collected->lines[at].name, name) != 0)
             continue;
-        collected->last = at;
-        return &collected->lines[at];
+        part->last = at;
+        return &part->collected->lines[at];
     }
-    if (collected->count == SERIES_MOST)
-        return NULL;
-    struct past_line line = {strdup(name), calloc(collected->buckets, sizeof *line.buckets)};
-    if (!line.name || !line.buckets) {
-        free(line.name);
-        free(line.buckets);
-        return NULL;
-    }
-    collected->last = collected->count++;
-    collected->lines[collected->last] = line;
-    return &collected->lines[collected->last];
+    return add_line(part->collected, name);
 }
 
 /* True if samples are missing between these two times. */
-static bool is_gap(const struct time_part *collected, int64_t before, int64_t time)
+static bool is_gap(const struct collected *collected, int64_t usual, int64_t before, int64_t time)
 {
-    int64_t usual = collected->few ? FEW_SECONDS * SECOND : collected->usual;
+    usual = collected->few ? FEW_SECONDS * SECOND : usual;
     if (usual < collected->step)
         usual = collected->step;
     return before && usual && time - before > usual * 5 / 2;
 }
 
-static void add_value(struct bucket *bucket, double value)
-{
-    bucket->least = bucket->count && bucket->least < value ? bucket->least : value;
-    bucket->most = bucket->count && bucket->most > value ? bucket->most : value;
-    bucket->sum += value;
-    bucket->count++;
-}
-
 static bool collect(void *context, const char *instance, int64_t before, int64_t time, double value)
 {
-    struct time_part *collected = context;
-    size_t at = (size_t)((time - collected->from) / collected->step);
-    const struct past_line *line = line_of(collected, instance);
+    struct part *part = context;
+    struct collected *collected = part->collected;
+    const struct bucket one = {value, value, value, !isnan(value)};
+    const struct past_line *line = line_of(part, instance);
     int64_t between = before ? time - before : 0;
-    if (at >= collected->buckets)
-        at = collected->buckets - 1;
+    size_t at = (size_t)((time - collected->from) / collected->step);
+    if (at >= part->section.end)
+        at = part->section.end - 1;
     if (time > collected->times[at])
         collected->times[at] = time;
-    if (between > 0 && (!collected->usual || between < collected->usual))
-        collected->usual = between;
+    if (between > 0 && (!part->usual || between < part->usual))
+        part->usual = between;
     if (!line)
         collected->more = true;
-    else if (!isnan(value) && !is_gap(collected, before, time))
-        add_value(&line->buckets[at], value);
+    else if (!is_gap(collected, part->usual, before, time))
+        bucket_add(&line->buckets[at], &one);
     return !collected->query->gone;
 }
 
 /* ---- events ---- */
 
-struct section { /* buckets */
-    size_t begin, end;
-};
-enum figure { TIME, AVERAGE, LEAST, MOST };
-static void write_figure(struct json *json, const struct time_part *collected,
-                         const struct past_line *line, size_t at, enum figure figure)
-{
-    const struct bucket *bucket = line ? &line->buckets[at] : NULL;
-    if (figure == TIME)
-        json_integer(json, NULL, javascript_time(collected->times[at]));
-    else
-        json_double(json, NULL,
-                    !bucket->count    ? NAN
-                    : figure == LEAST ? bucket->least
-                    : figure == MOST  ? bucket->most
-                                      : bucket->sum / (double)bucket->count);
-}
+const char *const figure_keys[] = {"average", "least", "most"};
 
-/* Writes one figure (such as the average) of each bucket of the section that has samples. If there
- * is a gap before a bucket, an empty element is written first, with the time just after the
- * previous bucket. */
-static void write_figures(struct json *json, const char *key, const struct time_part *collected,
+/* Writes one figure (such as the average) of each bucket of the section that has samples; line
+ * NULL: the buckets' times. If there is a gap before a bucket, an empty element is written first,
+ * with the time just after the previous bucket. */
+static void write_figures(struct json *json, const char *key, const struct collected *collected,
                           struct section section, const struct past_line *line, enum figure figure)
 {
     int64_t before = 0;
@@ -189,19 +204,25 @@ static void write_figures(struct json *json, const char *key, const struct time_
         before = collected->times[i - 1];
     json_open(json, key, '[');
     for (size_t i = section.begin; i < section.end; i++) {
-        if (!collected->times[i])
+        int64_t time = collected->times[i];
+        bool gap = is_gap(collected, collected->usual, before, time);
+        if (!time)
             continue;
-        if (is_gap(collected, before, collected->times[i]) && figure == TIME)
-            json_integer(json, NULL, javascript_time(before) + 1);
-        else if (is_gap(collected, before, collected->times[i]))
-            json_double(json, NULL, NAN);
-        write_figure(json, collected, line, i, figure);
-        before = collected->times[i];
+        if (line) {
+            if (gap)
+                json_double(json, NULL, NAN);
+            json_double(json, NULL, bucket_figure(&line->buckets[i], figure));
+        } else {
+            if (gap)
+                json_integer(json, NULL, javascript_time(before) + 1);
+            json_integer(json, NULL, javascript_time(time));
+        }
+        before = time;
     }
     json_close(json, ']');
 }
 
-static void write_collected(struct json *json, const struct time_part *collected,
+static void write_collected(struct json *json, const struct collected *collected,
                             struct section section)
 {
     bool last = section.end == collected->buckets;
@@ -210,17 +231,14 @@ static void write_collected(struct json *json, const struct time_part *collected
                  javascript_time(collected->from + collected->step * (int64_t)section.begin));
     json_integer(json, "to", last ? javascript_time(collected->to) + 1 : javascript_time(end));
     json_bool(json, "more", collected->more);
-    write_figures(json, "times", collected, section, NULL, TIME);
+    write_figures(json, "times", collected, section, NULL, AVERAGE);
     json_open(json, "series", '[');
     for (size_t i = 0; i < collected->count; i++) {
         const struct past_line *line = &collected->lines[i];
         json_open(json, NULL, '{');
         json_string(json, "name", line->name);
-        write_figures(json, "average", collected, section, line, AVERAGE);
-        if (!collected->few)
-            write_figures(json, "least", collected, section, line, LEAST);
-        if (!collected->few)
-            write_figures(json, "most", collected, section, line, MOST);
+        for (enum figure figure = AVERAGE; figure <= (collected->few ? AVERAGE : MOST); figure++)
+            write_figures(json, figure_keys[figure], collected, section, line, figure);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -229,7 +247,7 @@ static void write_collected(struct json *json, const struct time_part *collected
 /* Ends the event, and adds it to the events that the query sends. */
 static void close_event(struct past *past, struct past_query *query, struct event_text *event)
 {
-    bool good = event_end(event);
+    bool good = event_end(event, EVENT_TAIL);
     pthread_mutex_lock(&past->mutex);
     char *out = good ? realloc(query->out, query->out_size + event->size) : NULL;
     if (out) {
@@ -244,42 +262,20 @@ static void close_event(struct past *past, struct past_query *query, struct even
 
 /* ---- the thread ---- */
 
-static void collected_done(struct time_part *collected)
-{
-    for (size_t i = 0; i < collected->count; i++) {
-        free(collected->lines[i].name);
-        free(collected->lines[i].buckets);
-    }
-    free(collected->times);
-}
-
 static void *read_part(void *context)
 {
-    struct time_part *part = context;
+    struct part *part = context;
+    const struct collected *collected = part->collected;
+    int64_t begin = collected->from + collected->step * (int64_t)part->section.begin;
+    int64_t end = part->section.end == collected->buckets
+                      ? collected->to
+                      : collected->from + collected->step * (int64_t)part->section.end - 1;
     if (!*part->history)
         *part->history = opl_history_open(SET);
-    part->times = calloc(part->buckets, sizeof *part->times);
-    part->good = part->times && *part->history &&
-                 !opl_history_read(*part->history, part->path, part->from, part->to,
-                                   part->few ? part->step : 0, collect, part);
+    part->good =
+        *part->history && !opl_history_read(*part->history, collected->path, begin, end,
+                                            collected->few ? collected->step : 0, collect, part);
     return NULL;
-}
-
-/* Adds a part to the whole, which has space for the buckets of all parts. */
-static void add_part(struct time_part *whole, const struct time_part *part)
-{
-    size_t first = (size_t)((part->from - whole->from) / whole->step);
-    memcpy(whole->times + first, part->times, part->buckets * sizeof *part->times);
-    for (size_t i = 0; i < part->count; i++) {
-        const struct past_line *line = line_of(whole, part->lines[i].name);
-        if (line)
-            memcpy(line->buckets + first, part->lines[i].buckets,
-                   part->buckets * sizeof *line->buckets);
-        whole->more |= !line;
-    }
-    whole->more |= part->more;
-    if (part->usual && (!whole->usual || part->usual < whole->usual))
-        whole->usual = part->usual;
 }
 
 /* Returns the number of parts in which all samples of the query are read: one for each processor
@@ -291,25 +287,6 @@ static size_t count_parts(const struct past_query *query)
     if (query->to - query->from <= PARTS_SECONDS * SECOND)
         return 1;
     return count < PARTS_MOST ? (size_t)count : PARTS_MOST;
-}
-
-/* Reads all parts, each in a thread; the first one, or without a thread, here. False: the captures
- * have no values of the path. */
-static bool read_parts(struct time_part *parts, size_t count)
-{
-    bool started[PARTS_MOST] = {false}, good;
-    for (size_t i = 1; i < count; i++)
-        started[i] = !pthread_create(&parts[i].thread, NULL, read_part, &parts[i]);
-    read_part(&parts[0]);
-    good = parts[0].good;
-    for (size_t i = 1; i < count; i++) {
-        if (started[i])
-            pthread_join(parts[i].thread, NULL);
-        else
-            read_part(&parts[i]);
-        good &= parts[i].good;
-    }
-    return good;
 }
 
 /* Adds the lines that the query does not have yet. */
@@ -327,32 +304,34 @@ static void add_lost(struct past_query *query, const char *lost)
     free(copy);
 }
 
-/* Reads a section and adds its buckets to the whole. False: the captures have no values of the
- * path. */
-static bool read_section(struct past *past, struct time_part *whole, struct section section)
+/* Reads a section in parts, each in a thread; the first one, or without a thread, here. False: the
+ * captures have no values of the path. */
+static bool read_section(struct past *past, struct collected *collected, struct section section)
 {
-    size_t count = whole->few ? 1 : count_parts(whole->query), size = section.end - section.begin;
-    struct time_part *parts = calloc(count, sizeof *parts);
-    for (size_t i = 0; parts && i < count; i++) {
-        size_t begin = section.begin + size * i / count,
-               end = section.begin + size * (i + 1) / count;
-        parts[i] = *whole;
-        parts[i].history = &past->histories[i];
-        parts[i].from = whole->from + whole->step * (int64_t)begin;
-        if (end < whole->buckets)
-            parts[i].to = whole->from + whole->step * (int64_t)end - 1;
-        parts[i].buckets = end - begin;
-        parts[i].count = 0;
+    struct part parts[PARTS_MOST];
+    bool started[PARTS_MOST], good = true;
+    size_t count = collected->few ? 1 : count_parts(collected->query);
+    size_t size = section.end - section.begin;
+    for (size_t i = count; i-- > 0;) {
+        parts[i] = (struct part){
+            .collected = collected,
+            .section = {section.begin + size * i / count, section.begin + size * (i + 1) / count},
+            .history = &past->histories[i],
+            .usual = collected->usual
+        };
+        started[i] = i && !pthread_create(&parts[i].thread, NULL, read_part, &parts[i]);
+        if (!started[i])
+            read_part(&parts[i]);
     }
-    bool good = parts && read_parts(parts, count);
-    for (size_t i = 0; parts && i < count; i++) {
-        if (good)
-            add_part(whole, &parts[i]);
-        if (!whole->few && past->histories[i])
-            add_lost(whole->query, opl_history_lost(past->histories[i]));
-        collected_done(&parts[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (started[i])
+            pthread_join(parts[i].thread, NULL);
+        good &= parts[i].good;
+        if (parts[i].usual && (!collected->usual || parts[i].usual < collected->usual))
+            collected->usual = parts[i].usual;
+        if (!collected->few && past->histories[i])
+            add_lost(collected->query, opl_history_lost(past->histories[i]));
     }
-    free(parts);
     return good;
 }
 
@@ -362,17 +341,18 @@ static void read_path(struct past *past, struct past_query *query, const char *p
     struct event_text event;
     int64_t sections = ((query->to - query->from) / SECOND - 1) / SECTION_SECONDS + 1;
     size_t count = few ? 1 : sections < SECTIONS_MOST ? (size_t)sections : SECTIONS_MOST;
-    struct time_part *whole = calloc(1, sizeof *whole);
+    struct collected *whole = calloc(1, sizeof *whole);
     if (!whole)
         return;
-    *whole = (struct time_part){.query = query,
+    *whole = (struct collected){.query = query,
                                 .path = path,
                                 .few = few,
                                 .from = query->from,
                                 .to = query->to,
                                 .step = (query->to - query->from) / (int64_t)query->buckets,
                                 .buckets = query->buckets,
-                                .times = calloc(query->buckets, sizeof *whole->times)};
+                                .times = calloc(query->buckets, sizeof *whole->times),
+                                .mutex = PTHREAD_MUTEX_INITIALIZER};
     for (size_t i = 0; i < count && whole->times; i++) {
         struct section section = {query->buckets * i / count, query->buckets * (i + 1) / count};
         if (!read_section(past, whole, section) || query->gone)
@@ -383,7 +363,11 @@ static void read_path(struct past *past, struct past_query *query, const char *p
         write_collected(&event.json, whole, section);
         close_event(past, query, &event);
     }
-    collected_done(whole);
+    for (size_t i = 0; i < whole->count; i++) {
+        free(whole->lines[i].name);
+        free(whole->lines[i].buckets);
+    }
+    free(whole->times);
     free(whole);
 }
 
@@ -475,28 +459,16 @@ static void answer(struct past *past, struct past_query *query)
     free(why);
 }
 
-/* Waits for a request, and closes the set if none arrived for LATER_SECONDS. NULL: there is no
- * request, but the set must be opened, or the thread must end. */
-static struct past_query *wait_for_query(struct past *past)
+/* Waits until something changes; closes the set if nothing does for LATER_SECONDS. */
+static void wait_for_change(struct past *past)
 {
-    struct past_query *query = NULL;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += LATER_SECONDS;
-    while (!past->stop) {
-        for (query = past->queries; query && query->taken; query = query->next)
-            ;
-        if (query || past->prepare)
-            break;
-        int error = past->histories[0]
-                        ? pthread_cond_timedwait(&past->changed, &past->mutex, &until)
-                        : pthread_cond_wait(&past->changed, &past->mutex);
-        if (error)
-            close_set(past);
-    }
-    if (query)
-        query->taken = true;
-    return query;
+    if (!past->histories[0])
+        pthread_cond_wait(&past->changed, &past->mutex);
+    else if (pthread_cond_timedwait(&past->changed, &past->mutex, &until))
+        close_set(past);
 }
 
 static void *run(void *context)
@@ -504,14 +476,21 @@ static void *run(void *context)
     struct past *past = context;
     pthread_mutex_lock(&past->mutex);
     while (!past->stop) {
-        struct past_query *query = wait_for_query(past);
-        bool open = past->prepare && !past->stop;
+        struct past_query *query = past->queries;
+        while (query && query->taken)
+            query = query->next;
+        if (!query && !past->prepare) {
+            wait_for_change(past);
+            continue;
+        }
         past->prepare = false;
+        if (query)
+            query->taken = true;
         pthread_mutex_unlock(&past->mutex);
-        if (query && !query->gone)
-            answer(past, query);
-        else if (open)
+        if (!query)
             open_set(past);
+        else if (!query->gone)
+            answer(past, query);
         pthread_mutex_lock(&past->mutex);
         if (query)
             query->done = true;
@@ -586,7 +565,7 @@ static bool write_out(struct past_query *query)
     while (query->out_sent < query->out_size) {
         size_t size = query->out_size - query->out_sent;
         size = size < PIECE ? size : PIECE;
-        if (!stream_write(query->stream, query->out + query->out_sent, size))
+        if (!stream_write(query->stream, query->out + query->out_sent, size, ""))
             return false;
         query->out_sent += size;
     }

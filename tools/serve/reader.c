@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* PLACES_MOST: the maximum for all lines together; a place has 32 bytes */
+/* PLACES_MOST: the maximum for all lines together; a place, a bucket, has 32 bytes */
 enum { POINTS_MOST = 4000, PLACES_MOST = 1 << 20, COUNTERS_MOST = 20000 };
 
 /* ---- no rights ---- */
@@ -120,16 +120,12 @@ static bool drop_rights(void)
 
 /* ---- values ---- */
 
-struct place { /* some samples together */
-    double sum, least, most;
-    uint32_t count;
-};
 struct reading {
     struct input_log source;
-    struct place *all;   /* of each counter */
-    double *now;         /* the values of the last sample */
-    struct place *lines; /* for each counter, `points` places */
-    int64_t *times;      /* time of the first sample of each place */
+    struct bucket *all;   /* of each counter */
+    double *now;          /* the values of the last sample */
+    struct bucket *lines; /* for each counter, `points` places */
+    int64_t *times;       /* time of the first sample of each place */
     /* number of places of a line, an even number; 0: no lines were requested */
     size_t points;
     /* `step`: number of samples that share a place; `seen`: number of samples that were read */
@@ -144,26 +140,15 @@ static LONGLONG local_time(const char *text)
     return time > 0 ? local_of_utc(time_of_javascript(time)) : 0;
 }
 
-static void add(struct place *place, const struct place *more)
-{
-    bool first = !place->count;
-    if (!more->count)
-        return;
-    place->sum += more->sum;
-    place->least = first ? more->least : fmin(place->least, more->least);
-    place->most = first ? more->most : fmax(place->most, more->most);
-    place->count += more->count;
-}
-
 /* When all places are used: joins them in pairs, so that half of them are free. */
 static void join_places(struct reading *reading)
 {
     size_t half = reading->points / 2;
     for (size_t c = 0; c < reading->source.paths.count; c++) {
-        struct place *line = reading->lines + c * reading->points;
+        struct bucket *line = reading->lines + c * reading->points;
         for (size_t i = 0; i < half; i++) {
-            struct place joined = line[2 * i];
-            add(&joined, &line[2 * i + 1]);
+            struct bucket joined = line[2 * i];
+            bucket_add(&joined, &line[2 * i + 1]);
             line[i] = joined;
         }
         memset(line + half, 0, half * sizeof *line);
@@ -186,32 +171,28 @@ static void take(void *context, LONGLONG time)
         reading->times[at] = reading->last;
     for (size_t c = 0; c < reading->source.paths.count; c++) {
         double value = reading->now[c] = value_now(reading->source.handles[c]);
-        const struct place one = {value, value, value, isfinite(value)};
-        add(&reading->all[c], &one);
+        const struct bucket one = {value, value, value, isfinite(value)};
+        bucket_add(&reading->all[c], &one);
         if (points)
-            add(&reading->lines[c * points + at], &one);
+            bucket_add(&reading->lines[c * points + at], &one);
     }
     reading->seen++;
 }
 
 /* ---- answers ---- */
 
-/* Writes the messages of the reading, which were printed on standard error, a file. */
-static void write_loss(struct json *json)
-{
-    char text[4096] = "";
-    fflush(stderr);
-    if (pread(STDERR_FILENO, text, sizeof text - 1, 0) < 0)
-        *text = '\0';
-    json_string(json, "loss", text);
-}
-
+/* Writes the times of the samples, and the messages of the reading, which were printed on standard
+ * error, a file. */
 static void write_extent(struct json *json, int64_t first, int64_t last, size_t samples)
 {
+    char loss[4096] = "";
+    fflush(stderr);
+    if (pread(STDERR_FILENO, loss, sizeof loss - 1, 0) < 0)
+        *loss = '\0';
     json_integer(json, "first", first);
     json_integer(json, "last", last);
     json_integer(json, "samples", (int64_t)samples);
-    write_loss(json);
+    json_string(json, "loss", loss);
 }
 
 static void write_counter(struct json *json, PDH_HCOUNTER handle, const char *path)
@@ -246,24 +227,15 @@ static int list_counters(struct input_log *source, const struct relog *opts, str
     return code;
 }
 
-static double average(const struct place *place)
-{
-    return place->count ? place->sum / place->count : NAN;
-}
-
 static void write_line(struct json *json, const struct reading *reading, size_t counter)
 {
-    const struct place *line = reading->lines + counter * reading->points;
+    const struct bucket *line = reading->lines + counter * reading->points;
     size_t count = (reading->seen + reading->step - 1) / reading->step;
     static const char *const keys[] = {"line", "low", "high"};
-    for (size_t key = 0; key < (reading->step > 1 ? 3 : 1); key++) {
-        json_open(json, keys[key], '[');
+    for (enum figure figure = AVERAGE; figure <= (reading->step > 1 ? MOST : AVERAGE); figure++) {
+        json_open(json, keys[figure], '[');
         for (size_t i = 0; i < count; i++)
-            json_double(json, NULL,
-                        !line[i].count ? NAN
-                        : key == 0     ? average(&line[i])
-                        : key == 1     ? line[i].least
-                                       : line[i].most);
+            json_double(json, NULL, bucket_figure(&line[i], figure));
         json_close(json, ']');
     }
 }
@@ -282,13 +254,12 @@ static void write_series(struct json *json, const struct reading *reading)
     json_close(json, ']');
     json_open(json, "series", '[');
     for (size_t c = 0; c < reading->source.paths.count; c++) {
-        const struct place *all = &reading->all[c];
+        const struct bucket *all = &reading->all[c];
         json_open(json, NULL, '{');
         json_string(json, "path", reading->source.shown.texts[c]);
         json_double(json, "now", reading->seen ? reading->now[c] : NAN);
-        json_double(json, "average", average(all));
-        json_double(json, "least", all->count ? all->least : NAN);
-        json_double(json, "most", all->count ? all->most : NAN);
+        for (enum figure figure = AVERAGE; figure <= MOST; figure++)
+            json_double(json, figure_keys[figure], bucket_figure(all, figure));
         if (isnan(reading->now[c]))
             opl_counter_texts(reading->source.handles[c], take_text, json);
         if (reading->points)

@@ -114,9 +114,8 @@ struct request {
     const char *method, *path; /* path: the address without its query */
     const char *body;          /* `size` bytes, followed by a zero byte */
     size_t size;
-    bool local; /* the connection is a Unix socket, so `user` and `process` are known */
+    bool local; /* the connection is a Unix socket, so `user` is known */
     uid_t user; /* the user of the program that has connected */
-    pid_t process;
     struct connection *connection;
     int file;        /* a file that has the body of an upload; -1: the body is in memory */
     struct job *job; /* not NULL: the request waited for this job, which has ended */
@@ -133,8 +132,9 @@ const char *request_host(const struct request *request);
 
 /* A response is a text that was written to `out`, or a stream of texts. */
 struct stream; /* the events that wait to be sent to one viewer */
-/* Adds a text to the stream. False: too many bytes wait for the viewer; nothing was added. */
-bool stream_write(struct stream *stream, const char *text, size_t size);
+/* Adds `size` bytes and a tail to the stream. False: too many bytes wait for the viewer; nothing
+ * was added. */
+bool stream_write(struct stream *stream, const char *text, size_t size, const char *tail);
 void stream_end(struct stream *stream); /* nothing more will be added */
 /* Gets a stream: the first member of what knows its events. `begin` gives it the stream; `end` says
  * that the stream is no longer read and must not be used any more. */
@@ -239,16 +239,17 @@ void write_unit(struct json *json, const struct view_counter *counter);
 /* Returns a new file without a name, a BLG of the raw values that are kept for histories; -1: there
  * is none. */
 int live_kept(const struct live *live);
-/* An event for one viewer only: a line with JSON, and an empty line. event_begin opens an object in
- * `json`; false: no memory. event_end closes it; the caller must then free `text`. False: there was
- * no memory, and the event is incomplete. */
+/* An event: a line with JSON, and an empty line. event_begin opens an object in `json`; false: no
+ * memory. event_end adds the last bytes; the caller must then free `text`. False: there was no
+ * memory, and the event is incomplete. */
+#define EVENT_TAIL "}\n\n"
 struct event_text {
     struct json json;
     char *text;
     size_t size;
 };
 bool event_begin(struct event_text *event, const char *name);
-bool event_end(struct event_text *event);
+bool event_end(struct event_text *event, const char *tail);
 
 /* ---- rights.c ---- */
 
@@ -257,6 +258,16 @@ bool event_end(struct event_text *event);
 bool rights_missing(char *command, size_t capacity);
 
 /* ---- past.c ---- */
+
+/* Some values together, and what is shown of them. */
+enum figure { AVERAGE, LEAST, MOST };
+extern const char *const figure_keys[]; /* in JSON */
+struct bucket {
+    double sum, least, most;
+    size_t count;
+};
+void bucket_add(struct bucket *bucket, const struct bucket *more);
+double bucket_figure(const struct bucket *bucket, enum figure figure); /* NAN: it has no values */
 
 struct past;
 struct past *past_new(void); /* NULL: no memory or no thread */
