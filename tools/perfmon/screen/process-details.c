@@ -18,8 +18,8 @@ enum { LABEL = 15, VALUE = 11, MOST_COLUMNS = 60, CHART_ROWS = 3, PAGE_ROWS = 80
 enum { HISTORIES = 8 };
 
 /* clang-format off */
-/* Two tables: Process V2; and Process IO, because Process has the bytes read and written only if
- * this user may read them of all processes. */
+/* Two tables: Process V2; and Process IO, because Process V2 has the bytes read and written only if
+ * this user may read them of all processes. A capture may have either. */
 enum { OWN, IO, TABLES };
 enum { OWN_COUNT = 8, IO_COUNT = 4, COUNTERS = OWN_COUNT + IO_COUNT };
 static const struct {
@@ -84,8 +84,9 @@ struct details {
 static unsigned add_table(struct processes *processes, const char *format, const char *of,
                           const char *const *names, size_t count, bool history)
 {
-    char built[T_ALL][160];
-    const char *paths[T_ALL];
+    enum { MOST = (int)COUNTERS > (int)T_ALL ? (int)COUNTERS : (int)T_ALL };
+    char built[MOST][160];
+    const char *paths[MOST];
     for (size_t i = 0; i < count; i++) {
         int used = snprintf(built[i], sizeof built[i], format, of);
         snprintf(built[i] + used, sizeof built[i] - (size_t)used, "\\%s", names[i]);
@@ -120,13 +121,13 @@ static void add_io(struct processes *processes, struct details *details)
 
 static void add_own(struct processes *processes, struct details *details)
 {
-    const char *names[OWN_COUNT];
+    const char *names[COUNTERS];
     char number[16];
     snprintf(number, sizeof number, "%.0f", details->values[PID]);
-    for (size_t i = 0; i < OWN_COUNT; i++)
+    for (size_t i = 0; i < COUNTERS; i++)
         names[i] = counters[i].counter;
     details->tables[OWN] =
-        add_table(processes, "\\Process V2(*:%s)", number, names, OWN_COUNT, true);
+        add_table(processes, "\\Process V2(*:%s)", number, names, COUNTERS, true);
 }
 
 void details_close(struct processes *processes)
@@ -217,7 +218,7 @@ static void span_of(const struct details *details, size_t counter, uint64_t from
                     struct span *ret)
 {
     uint64_t seen = 0;
-    bool io = counter >= OWN_COUNT;
+    bool io = counter >= OWN_COUNT && *details->histories[IO];
     *ret = (struct span){NAN, NAN, NAN, NAN};
     for (const struct history *const *at = details->histories[io]; *at; at++) {
         struct span span;

@@ -87,11 +87,16 @@ void text_reason(struct model *model, const struct table *table, char out[REASON
     *out = 0;
     if (!table || !table->tick || (table->row_count && !column->status))
         return;
+    struct model_source source;
+    model_source(model, table->source, &source);
     model_want(model, table->id);
     const char *path = column->path, *end = strpbrk(path + 1, "(\\");
     if (column->why && end)
         snprintf(out, REASON_SIZE, local("%.*s does not answer: it %s"), (int)(end - path - 1),
                  path + 1, column->why);
+    else if (source.capture && ((DWORD)column->status == PDH_CSTATUS_NO_COUNTER ||
+                                (DWORD)column->status == PDH_CSTATUS_NO_OBJECT))
+        snprintf(out, REASON_SIZE, local("%s: the capture has no such counter"), path);
     else
         snprintf(out, REASON_SIZE, "%s: %s", path,
                  pdh_message(column->status       ? column->status

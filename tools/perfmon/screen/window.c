@@ -613,7 +613,10 @@ static bool change_key(struct window *window, int key)
     if (key == KEY_F(2)) {
         window->settings.open = true;
     } else if (key == 's' || key == 'S') {
-        set_seconds(window, window_seconds(window->seconds, key == 's'));
+        if (window->now->files)
+            window_report(window, "the samples of a capture have the times of their recording");
+        else
+            set_seconds(window, window_seconds(window->seconds, key == 's'));
     } else if (key == 'O') {
         sets_open_page(window);
     } else if (key == 'L') {
