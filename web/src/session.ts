@@ -35,6 +35,7 @@ export async function request(path: string, options: RequestInit = {}): Promise<
         sessionStorage.removeItem(KEY);
         throw new NoSession((await answer.text()).trim());
     }
-    if (!answer.ok) throw new Error((await answer.text()).trim());
+    /* a proxy's errors are pages of HTML */
+    if (!answer.ok) throw new Error(answer.headers.get("Content-Type")?.includes("html") ? `HTTP ${answer.status} ${answer.statusText}` : (await answer.text()).trim());
     return answer;
 }
