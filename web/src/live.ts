@@ -60,6 +60,8 @@ export function onceAFrame(act: () => void): () => void {
 export class Live {
     tables: Table[] = [];
     times: number[] = [];
+    /** those of `times` at which no sample was taken: they interrupt the lines at gaps */
+    made = new Set<number>();
     series = new Map<string, Series>();
     state = "starting";
     problem = "";
@@ -114,6 +116,7 @@ export class Live {
             this.series.clear();
             this.sampled.clear();
             this.times = [];
+            this.made.clear();
         }
         this.kept = keep;
         void this.run(this.generation);
@@ -238,14 +241,18 @@ export class Live {
      * same time. */
     private place(time: number, intervals = 1): number {
         let at = this.times.length;
+        this.made.delete(time);
         while (at > 0 && this.times[at - 1] >= time) at--;
         if (this.times[at] === time) return at;
         const last = this.times[at - 1], step = this.seconds * 1000 * intervals;
-        if (at > 0 && at === this.times.length && time - last > GAP * step) at = this.place(last + step) + 1; /* without values */
+        if (at > 0 && at === this.times.length && time - last > GAP * step) {
+            at = this.place(last + step) + 1;
+            this.made.add(last + step);
+        }
         this.times.splice(at, 0, time);
         for (const series of this.series.values()) series.values.splice(at, 0, null);
         if (this.times.length > MOST_POINTS) {
-            this.times.shift();
+            this.made.delete(this.times.shift()!);
             for (const series of this.series.values()) series.values.shift();
             at--;
         }

@@ -8,7 +8,7 @@ import { NoSession, ofMachine, request, unreachable } from "./session";
 
 export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "join" | "hole"; level: string; text: string; }
 /** Values over time as the chart and its legend show them. */
-export interface Shown { times: number[]; series: Map<string, Series>; tables: Table[]; }
+export interface Shown { times: number[]; made: Set<number>; series: Map<string, Series>; tables: Table[]; }
 interface PastSeries { name: string; average: (number | null)[]; least?: (number | null)[]; most?: (number | null)[]; }
 interface PastTable { times: number[]; series: PastSeries[]; few: boolean; more: boolean; }
 /** `from`, `to`: the section of time that has these values; `to` is after it. */
@@ -163,8 +163,9 @@ export class Past {
         marks.push(...holes(memory, [...live.series.values()]));
         const same = new Set<string>(); /* several counters of one set have the same gaps */
         const each = marks.filter((mark) => { const key = JSON.stringify(mark), known = same.has(key); same.add(key); return !known; });
+        const made = new Set([...live.made, ...ends, ...pasts.flatMap(({ table, rows }) => rows.filter(([, i]) => isMade(table, i)).map(([time]) => time))]);
         const shown = "grows" in range ? Math.max(from, Math.min(times[0] ?? to, to - LEAST)) : from;
-        return { times, series, tables: live.tables, marks: each.sort((a, b) => b.time - a.time), from: shown, to, more: pasts.some(({ table }) => table.more) };
+        return { times, made, series, tables: live.tables, marks: each.sort((a, b) => b.time - a.time), from: shown, to, more: pasts.some(({ table }) => table.more) };
     }
 
     private joinOne(all: Map<string, Series>, path: string, counter: Unit | undefined, past: PastSeries, rows: number[][], places: Map<number, number>, size: number): void {
@@ -226,12 +227,15 @@ function usualStep(table: PastTable): number {
     return Math.max(steps[Math.floor(steps.length / 2)] ?? 0, table.few ? 3600000 : 15000);
 }
 
-/** Returns the gaps of the set: the server sends a row without values for each. */
+/** Whether the server has put this time after a sample, without values, because a gap follows. */
+const isMade = (table: PastTable, at: number) => table.times[at - 1] === table.times[at] - 1;
+
+/** Returns the gaps of the set. */
 function gaps(table: PastTable, rows: number[][]): Mark[] {
     const marks: Mark[] = [];
     if (table.few) return marks;
     rows.forEach(([time, i], at) => {
-        if (at === 0 || at === rows.length - 1 || table.times[i - 1] !== time - 1) return;
+        if (at === 0 || at === rows.length - 1 || !isMade(table, i)) return;
         marks.push({ time: time - 1, kind: "gap", level: "", text: "" }, { time: rows[at + 1][0], kind: "start", level: "", text: "" });
     });
     return marks;

@@ -216,8 +216,8 @@ export function Save({ drawn, live, recording, recorded, lines, paths, machine, 
         readKept(machine, paths, live.times[at - 1] ?? first, last + 1).then((content) => save(`${machine}.blg`, content), failed);
     };
     const sheet = () => {
-        const shown = lines.filter((line) => !line.hidden);
-        save(`${machine}.csv`, new Blob([csvOf(machine, places.map(([time]) => time), shown.map((line) => ({ path: line.name, values: places.map(([, i]) => line.series.values[i]) })))], { type: "text/csv" }));
+        const shown = lines.filter((line) => !line.hidden), sampled = places.filter(([time]) => !live.made.has(time));
+        save(`${machine}.csv`, new Blob([csvOf(machine, sampled.map(([time]) => time), shown.map((line) => ({ path: line.name, values: sampled.map(([, i]) => line.series.values[i]) })))], { type: "text/csv" }));
     };
     return (
         <div class="save">
