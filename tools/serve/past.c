@@ -278,14 +278,11 @@ static void *read_part(void *context)
     return NULL;
 }
 
-/* Returns the number of parts in which all samples of the query are read: one for each processor
- * that this process may use. */
-static size_t count_parts(const struct past_query *query)
+/* Returns the number of processors that this process may use, PARTS_MOST at most. */
+static size_t count_processors(void)
 {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    if (query->to - query->from <= PARTS_SECONDS * SECOND)
-        return 1;
     return count < PARTS_MOST ? (size_t)count : PARTS_MOST;
 }
 
@@ -304,14 +301,20 @@ static void add_lost(struct past_query *query, const char *lost)
     free(copy);
 }
 
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct past_line *)left)->name, ((const struct past_line *)right)->name);
+}
+
 /* Reads a section in parts, each in a thread; the first one, or without a thread, here. False: the
  * captures have no values of the path. */
 static bool read_section(struct past *past, struct collected *collected, struct section section)
 {
     struct part parts[PARTS_MOST];
     bool started[PARTS_MOST], good = true;
-    size_t count = collected->few ? 1 : count_parts(collected->query);
-    size_t size = section.end - section.begin;
+    bool in_parts = !collected->few && collected->to - collected->from > PARTS_SECONDS * SECOND;
+    size_t count = in_parts ? count_processors() : 1;
+    size_t size = section.end - section.begin, known = collected->count;
     for (size_t i = count; i-- > 0;) {
         parts[i] = (struct part){
             .collected = collected,
@@ -332,6 +335,9 @@ static bool read_section(struct past *past, struct collected *collected, struct 
         if (!collected->few && past->histories[i])
             add_lost(collected->query, opl_history_lost(past->histories[i]));
     }
+    if (in_parts) /* the order in which threads add lines differs from time to time */
+        qsort(collected->lines + known, collected->count - known, sizeof *collected->lines,
+              by_name);
     return good;
 }
 
