@@ -22,8 +22,8 @@ struct sample {
 
 /* An instance that matches a wildcard counter. */
 struct sample_item {
-    uint64_t hash;
-    uint32_t name, length; /* position and length of "parent/name" in the set's `names` */
+    uint64_t hash, identity; /* identity: as in struct sample */
+    uint32_t name, length;   /* position and length of "parent/name" in the set's `names` */
     uint32_t number;
     bool has_text; /* of a text counter: its text follows the name in `names` */
 };
@@ -39,19 +39,15 @@ struct item_set {
     uint32_t table_capacity;
     bool table_made;
 };
-/* The part of a sample that each instance has for itself; the rest, such as status and time, is
- * usually the same for all. */
-struct compact_sample {
-    LONGLONG first;
-    uint64_t identity;
-};
 /* The samples of a wildcard counter at one collection, in the order of the items. Counters with the
- * same instances share one set of items, which does not change then. */
+ * same instances share one set of items, and so do collections; it does not change then. */
 struct sample_set {
     struct item_set *items; /* may have more items than there are samples; NULL: no samples */
-    struct buffer samples;  /* of struct sample if `whole`, else of struct compact_sample */
-    struct sample common;   /* has what a compact sample lacks */
-    bool whole;             /* the samples differ in more than a compact one has */
+    /* Of struct sample if `whole`, else of LONGLONG: the first value is the part that each instance
+     * has for itself; the rest, such as status and time, is usually the same for all. */
+    struct buffer samples;
+    struct sample common; /* what the first values lack */
+    bool whole;           /* the samples differ in more than the first value */
     uint32_t count;
 };
 

@@ -165,44 +165,70 @@ void sample_set_done(struct sample_set *set)
     *set = (struct sample_set){0};
 }
 
-/* Empties the set. Items that no other set has are used again, with their memory. */
-static void clear_samples(struct sample_set *set)
+static bool is_shared(const struct sample_set *set)
 {
-    set->count = 0;
-    set->whole = false;
-    buffer_clear(&set->samples);
-    if (set->items && __atomic_load_n(&set->items->references, __ATOMIC_ACQUIRE) == 1)
-        item_set_clear(set->items);
-    else
+    return set->items && __atomic_load_n(&set->items->references, __ATOMIC_ACQUIRE) > 1;
+}
+
+/* True if each item has a sample. */
+static bool is_complete(const struct sample_set *set)
+{
+    return set->items && set->items->count == set->count;
+}
+
+/* Items that no other set has are used again, with their memory. */
+static void clear_items(struct sample_set *set)
+{
+    if (is_shared(set))
         drop_items(set);
+    else if (set->items)
+        item_set_clear(set->items);
+}
+
+static void share_items(struct sample_set *set, struct item_set *items)
+{
+    __atomic_add_fetch(&items->references, 1, __ATOMIC_RELAXED);
+    drop_items(set);
+    set->items = items;
+}
+
+/* Replaces the items by copies of those that have samples. False: no memory. */
+static bool copy_items(struct sample_set *set)
+{
+    struct sample_set copy = {0};
+    for (; copy.count < set->count; copy.count++) {
+        const struct sample_item *item = &set->items->items[copy.count];
+        const struct instance_key key = key_of(set->items, item);
+        struct item_set *items = copy.count ? copy.items : sample_set_items(&copy);
+        if (!items || !item_add(items, &key))
+            break;
+        items->items[copy.count].identity = item->identity;
+    }
+    if (copy.count == set->count)
+        share_items(set, copy.items);
+    drop_items(&copy);
+    return copy.count == set->count;
 }
 
 struct item_set *sample_set_items(struct sample_set *set)
 {
+    if (!set->count)
+        clear_items(set);
+    else if ((is_shared(set) || !is_complete(set)) && !copy_items(set))
+        return NULL;
     if (!set->items && (set->items = calloc(1, sizeof *set->items)))
         set->items->references = 1;
     return set->items;
 }
 
-/* Gives an empty set the items of another one. False: that one lacks some, for want of memory. */
-static bool share_items(struct sample_set *set, const struct sample_set *of)
-{
-    if (!of->items || of->items->count != of->count)
-        return false;
-    drop_items(set);
-    set->items = of->items;
-    __atomic_add_fetch(&set->items->references, 1, __ATOMIC_RELAXED);
-    return true;
-}
-
 static bool push(struct sample_set *set, const struct sample *sample)
 {
-    const struct compact_sample compact = {sample->raw.FirstValue, sample->identity};
+    const LONGLONG first = sample->raw.FirstValue;
     return set->whole ? buffer_add(&set->samples, sample, sizeof *sample)
-                      : buffer_add(&set->samples, &compact, sizeof compact);
+                      : buffer_add(&set->samples, &first, sizeof first);
 }
 
-/* True if the samples differ in more than a compact one has. */
+/* True if the samples differ in more than their first values. */
 static bool differs(const struct sample *one, const struct sample *other)
 {
     return one->raw.CStatus != other->raw.CStatus || one->raw.MultiCount != other->raw.MultiCount ||
@@ -210,7 +236,7 @@ static bool differs(const struct sample *one, const struct sample *other)
            memcmp(&one->raw.TimeStamp, &other->raw.TimeStamp, sizeof one->raw.TimeStamp) != 0;
 }
 
-/* Replaces compact samples by whole ones. False: no memory, the set is unchanged. */
+/* Replaces first values by whole samples. False: no memory, the set is unchanged. */
 static bool make_whole(struct sample_set *set)
 {
     struct sample_set whole = {.whole = true};
@@ -242,17 +268,18 @@ struct sample sample_set_at(const struct sample_set *set, uint32_t at)
 {
     if (set->whole)
         return ((const struct sample *)set->samples.data)[at];
-    const struct compact_sample *compact = (const struct compact_sample *)set->samples.data + at;
     struct sample sample = set->common;
-    sample.raw.FirstValue = compact->first;
-    sample.identity = compact->identity;
+    sample.raw.FirstValue = ((const LONGLONG *)set->samples.data)[at];
     return sample;
 }
 
 bool sample_add(struct sample_set *set, const struct instance_key *key, const struct sample *sample)
 {
     struct item_set *items = sample_set_items(set);
-    return items && item_add(items, key) && sample_set_push(set, sample);
+    if (!items || !item_add(items, key))
+        return false;
+    items->items[items->count - 1].identity = sample->identity;
+    return sample_set_push(set, sample);
 }
 
 uint32_t sample_find(const struct sample_set *set, const struct instance_key *key, uint32_t hint)
@@ -269,9 +296,14 @@ PDH_STATUS cook_item(const struct counter *counter, uint32_t at, DWORD format,
                             *old = &counter->sets[!counter->turn];
     const struct instance_key key = key_of(set->items, &set->items->items[at]);
     struct sample newest = sample_set_at(set, at), before;
-    uint32_t found = counter->comparable ? sample_find(old, &key, at) : old->count;
-    if (found < old->count)
+    uint32_t found = !counter->comparable       ? old->count
+                     : set->items == old->items ? at
+                                                : sample_find(old, &key, at);
+    newest.identity = set->items->items[at].identity;
+    if (found < old->count) {
         before = sample_set_at(old, found);
+        before.identity = old->items->items[found].identity;
+    }
     return cook_samples(counter, format, &newest, found < old->count ? &before : NULL,
                         counter->comparable, ret);
 }
@@ -305,7 +337,11 @@ static unsigned next_turn(const struct counter *counter)
 struct sample_set *counter_next_set(struct counter *counter)
 {
     struct sample_set *set = &counter->sets[next_turn(counter)];
-    clear_samples(set);
+    set->count = 0;
+    set->whole = false;
+    buffer_clear(&set->samples);
+    if (type_is_text(counter->type)) /* the items have texts; others may have the same again */
+        clear_items(set);
     return set;
 }
 
@@ -359,8 +395,6 @@ static void take_value(struct counter *counter, struct snapshot *snapshot,
     ret->raw.SecondValue = sample.second;
     ret->raw.MultiCount = sample.multi_count;
     counter->time_base = sample.time_base;
-    if (formula_needs_two(counter->type)) /* only these values depend on the sample before */
-        ret->identity = snapshot_identity(snapshot, object, instance);
 }
 
 static const struct snapshot_instance *instance_of(const struct counter *counter,
@@ -378,6 +412,35 @@ static const struct snapshot_instance *instance_of(const struct counter *counter
     return found;
 }
 
+/* True if the item of the next sample, which is perhaps from an earlier answer, is this
+ * instance. */
+static bool is_next_item(const struct sample_set *set, const struct snapshot *snapshot,
+                         const struct snapshot_instance *instance, uint64_t identity)
+{
+    const struct sample_item *item = &set->items->items[set->count];
+    return set->count < set->items->count && item->identity == identity &&
+           item->hash == instance->hash && item->number == instance->number &&
+           !strcmp(set->items->names.data + item->name, snapshot_full_name(snapshot, instance));
+}
+
+/* Where the items of the next set come from: they are those of the answer; they are those of the
+ * sample before, as far as they were compared with the answer; or they are added one by one. */
+enum origin { ORIGIN_ANSWER, ORIGIN_BEFORE, ORIGIN_NONE };
+
+static enum origin find_items(struct counter *counter, const struct counter *like)
+{
+    struct sample_set *set = &counter->sets[next_turn(counter)];
+    struct item_set *before = counter->sets[counter->turn].items;
+    if (like && is_complete(&like->sets[like->turn])) {
+        share_items(set, like->sets[like->turn].items);
+        return ORIGIN_ANSWER;
+    }
+    if (!before || set->count || type_is_text(counter->type))
+        return ORIGIN_NONE;
+    share_items(set, before);
+    return ORIGIN_BEFORE;
+}
+
 void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty, const struct counter *like)
@@ -385,18 +448,24 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
     const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
     struct sample_set *set = &counter->sets[next_turn(counter)];
     uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
-    bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
-    bool shared = like && share_items(set, &like->sets[like->turn]);
-    for (uint32_t i = 0; i < count; i++) {
+    bool each = counter->path.whole && !strcmp(counter->path.whole, "*"), good = true;
+    enum origin origin = find_items(counter, like);
+    for (uint32_t i = 0; good && i < count; i++) {
         const char *name = each ? NULL : snapshot_full_name(snapshot, &instances[i]);
         if (!each && !path_match_full(&counter->path, name, instances[i].number))
             continue;
         struct sample sample = *empty;
         take_value(counter, snapshot, object, &instances[i], definition, &sample);
-        if (shared ? !sample_set_push(set, &sample)
-                   : !add_item(counter, snapshot, object, &instances[i], definition, &sample))
-            break;
+        if (origin != ORIGIN_ANSWER)
+            sample.identity = snapshot_identity(snapshot, object, &instances[i]);
+        if (origin == ORIGIN_BEFORE && !is_next_item(set, snapshot, &instances[i], sample.identity))
+            origin = ORIGIN_NONE;
+        good = origin == ORIGIN_NONE
+                   ? add_item(counter, snapshot, object, &instances[i], definition, &sample)
+                   : sample_set_push(set, &sample);
     }
+    if (origin == ORIGIN_BEFORE && !is_complete(set))
+        sample_set_items(set); /* other counters share complete items only */
 }
 
 void sample_one(struct counter *counter, struct snapshot *snapshot,
@@ -408,6 +477,8 @@ void sample_one(struct counter *counter, struct snapshot *snapshot,
         take_value(counter, snapshot, object, instance, definition, ret);
     else
         ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
+    if (instance && formula_needs_two(counter->type)) /* only these depend on the sample before */
+        ret->identity = snapshot_identity(snapshot, object, instance);
     if (instance && type_is_text(counter->type))
         add_item(counter, snapshot, object, instance, definition, ret);
 }

@@ -490,6 +490,47 @@ static void counters_with_the_same_instances_keep_their_values(void **state)
     values_are(last, after, (const double[]){11, 1}, 2);
 }
 
+/* True if both samples of the wildcard counter have one copy of their instances. */
+static bool has_one_copy(PDH_HCOUNTER handle)
+{
+    const struct counter *counter = counter_lock(handle);
+    const struct sample_set *newest = &counter->sets[counter->turn];
+    bool one = newest->items == counter->sets[!counter->turn].items;
+    assert_int_equal(newest->samples.len, newest->count * sizeof(LONGLONG));
+    assert_int_equal(newest->items->count, newest->count);
+    counter_unlock((struct counter *)counter);
+    return one;
+}
+
+/* With thousands of instances, their names would take most of the memory. */
+static void instances_that_stay_are_kept_once(void **state)
+{
+    static const char *const all[] = {"init", "twin", "Twin", "Later"};
+    PDH_HCOUNTER faults = added("\\Process(*)\\Page Faults/sec");
+    PDH_HCOUNTER some = added("\\Process(t*)\\Page Faults/sec");
+    for (int i = 0; i < 3; i++) {
+        fake_processes[0].faults += 5;
+        collect(1000);
+    }
+    assert_true(has_one_copy(faults) && has_one_copy(some));
+    values_are(faults, all, (const double[]){5, 0, 0}, 3);
+    fake_processes[fake_process_count++] = (struct fake_process){"Later", 99, 5, 0, 0};
+    collect(1000); /* one more at the end */
+    assert_true(!has_one_copy(faults) && has_one_copy(some));
+    values_are(faults, all, (const double[]){0, 0, 0, NAN}, 4);
+    fake_processes[1].id++; /* another process with this name */
+    collect(1000);
+    assert_true(!has_one_copy(faults) && !has_one_copy(some));
+    values_are(faults, all, (const double[]){0, NAN, 0, 0}, 4);
+    fake_process_count -= 2; /* less at the end */
+    collect(1000);
+    assert_true(!has_one_copy(faults) && !has_one_copy(some));
+    values_are(faults, all, (const double[]){0, 0}, 2);
+    values_are(some, all + 1, (const double[]){0}, 1);
+    collect(1000);
+    assert_true(has_one_copy(faults) && has_one_copy(some));
+}
+
 static void a_counter_without_wildcard_is_an_array_of_one(void **state)
 {
     PDH_HCOUNTER one = added("\\Process(init)\\ID Process");
@@ -611,6 +652,7 @@ int main(void)
         QUERY_TEST(a_fall_is_no_value_and_a_wrap_is),
         QUERY_TEST(wildcards_meet_what_is_there_each_time),
         QUERY_TEST(counters_with_the_same_instances_keep_their_values),
+        QUERY_TEST(instances_that_stay_are_kept_once),
         QUERY_TEST(a_counter_without_wildcard_is_an_array_of_one),
         QUERY_TEST(info_says_what_a_counter_is),
         QUERY_TEST(time_bases),
