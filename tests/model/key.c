@@ -15,6 +15,7 @@
 
 #define FAKE_QUERY even_query
 #include "../pdh/fake.h"
+#include "bytes.h"
 
 static pthread_mutex_t machine = PTHREAD_MUTEX_INITIALIZER;
 static struct model *model;
@@ -293,6 +294,35 @@ static void an_object_that_appears_later(void **state)
     assert_true(table->rows[0].identity == twin);
 }
 
+/* ---- memory ---- */
+
+/* What a list of thousands of processes keeps between samples, with the answer, PDH's two samples
+ * and the model's own. */
+static void a_process_takes_little_memory(void **state)
+{
+    enum { PROCESSES = 4000, SAMPLES = 4, MOST = 600, TRIES = 100 };
+    static struct fake_process processes[PROCESSES];
+    static char names[PROCESSES][16];
+    size_t before = bytes_used();
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        snprintf(names[i], sizeof names[i], "process-%u", i);
+        processes[i] = (struct fake_process){names[i], i + 1, 1000, 0, 0};
+    }
+    set_processes(PROCESSES, processes);
+    model_set_seconds(model, 0.3);
+    unsigned id = model_add_table(model, 0, process_paths, 3, false);
+    const struct table *table = after(id, SAMPLES);
+    assert_int_equal(table->row_count, PROCESSES);
+    model_pause(model, true);
+    size_t each = (bytes_used() - before) / PROCESSES;
+    for (int i = 0; each > MOST && i < TRIES; i++) { /* a sample may be in progress */
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        each = (bytes_used() - before) / PROCESSES;
+    }
+    if (before && each > MOST)
+        fail_msg("%zu bytes a process, at most %d", each, MOST);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -301,6 +331,7 @@ int main(void)
         CASE(an_object_that_appears_later),  CASE(processes_as_pdh_has_them),
         CASE(a_single_object_as_pdh_has_it), CASE(an_object_that_is_gone_for_a_while),
         CASE(processes_keep_their_identity), CASE(identity_does_not_depend_on_the_columns),
+        CASE(a_process_takes_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

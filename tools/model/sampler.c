@@ -50,10 +50,10 @@ static const struct {
     {"Thread",     "ID Thread",  true },
 };
 
-/* The raw value of an instance in the last sample; `identity` 0: it had no value. */
+/* What a rate needs of an instance's raw value in the last sample; `identity` 0: it had none. */
 struct earlier {
     uint64_t identity;
-    PDH_RAW_COUNTER raw;
+    LONGLONG first, second;
 };
 
 struct counters {
@@ -432,17 +432,17 @@ static DWORD count_items(PDH_HCOUNTER counter)
     return count;
 }
 
-/* Returns the raw value that the instance had in the last sample; NULL: none. `expected`: the row
- * where it is unless rows were added or removed. */
-static PDH_RAW_COUNTER *find_earlier(const struct counters *counters, size_t columns, size_t column,
-                                     uint64_t identity, size_t *expected)
+/* Returns the value that the instance had in the last sample; NULL: none. `expected`: the row where
+ * it is unless rows were added or removed. */
+static const struct earlier *find_earlier(const struct counters *counters, size_t columns,
+                                          size_t column, uint64_t identity, size_t *expected)
 {
     for (size_t i = 0; i < counters->earlier_rows; i++) {
         size_t row = (*expected + i) % counters->earlier_rows;
-        struct earlier *earlier = &counters->earlier[row * columns + column];
+        const struct earlier *earlier = &counters->earlier[row * columns + column];
         if (earlier->identity == identity) {
             *expected = row + 1;
-            return &earlier->raw;
+            return earlier;
         }
     }
     return NULL;
@@ -455,11 +455,16 @@ static struct cell rate_of(const struct spec *spec, size_t column, uint64_t iden
 {
     LONGLONG time_base = 0;
     PDH_FMT_COUNTERVALUE value = {.CStatus = PDH_CSTATUS_INVALID_DATA};
-    *now = (struct earlier){identity, *raw};
+    const struct earlier *earlier =
+        find_earlier(spec->counters, spec->column_count, column, identity, at);
+    PDH_RAW_COUNTER before = *raw;
+    before.FirstValue = earlier ? earlier->first : 0;
+    before.SecondValue = earlier ? earlier->second : 0;
+    *now = (struct earlier){identity, raw->FirstValue, raw->SecondValue};
     PdhGetCounterTimeBase(spec->counters->handles[column], &time_base);
-    bool good = !PdhFormatFromRawValue(
-        spec->found[column].type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, &time_base,
-        raw, find_earlier(spec->counters, spec->column_count, column, identity, at), &value);
+    bool good = !PdhFormatFromRawValue(spec->found[column].type,
+                                       PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
+                                       &time_base, raw, earlier ? &before : NULL, &value);
     return (struct cell){good ? value.doubleValue : NAN, value.CStatus};
 }
 

@@ -266,12 +266,13 @@ static bool check_paths(const struct window_options *options)
     return false;
 }
 
-/* Lets the C library give memory of 128 KiB and more back to the system when it is freed. Otherwise
- * it keeps what the texts of thousands of processes need for a moment every few seconds. */
+/* Lets the C library give memory of 32 KiB and more back to the system when it is freed. Otherwise
+ * it keeps what thousands of processes need for a moment at each sample, in pieces between what
+ * stays. */
 static void return_large_memory(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_MMAP_THRESHOLD, 32 << 10);
 #endif
 }
 
