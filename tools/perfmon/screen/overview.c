@@ -332,14 +332,19 @@ static const struct {
     {"stolen",  STYLE_LINE + 2}
 };
 
-/* Draws the legend of the bars at the right: the name of each part in the style of that part. */
-static void draw_shares(struct area *area, int row)
+/* Draws the title, and the legend of the bars at the right: the name of each part in the style of
+ * that part. Where both do not fit, the title is cut. */
+static void draw_shares(struct area *area)
 {
     bool marks = area->canvas->marks;
-    int at = area->column + area->width + 1;
+    int row, at = area->column + area->width + 1;
+    if (!area_next(area, &row))
+        return;
     for (size_t i = 0; i < SHARES; i++)
         at -= text_width(local(shares[i].name)) + 1 + marks;
-    for (size_t i = 0; i < SHARES && row < area->last; i++) {
+    canvas_text(area->canvas, row, area->column, at - area->column - 1, STYLE_TITLE,
+                local("Processors"));
+    for (size_t i = 0; i < SHARES; i++) {
         if (marks)
             canvas_put(area->canvas, row, at++, shares[i].style,
                        canvas_mark(area->canvas, shares[i].style));
@@ -396,8 +401,7 @@ static void draw_processors(struct area *area, const struct overview *overview)
     size_t total = row_named(table, "_Total"), count = 0;
     for (size_t r = 0; r < table->row_count; r++)
         count += single(table->rows[r].name);
-    draw_head(area, "Processors", "");
-    draw_shares(area, area->row - 1);
+    draw_shares(area);
     draw_processor(area, table, total, local("all"));
     draw_history(area, table, total);
     if (count > (size_t)(area->last - area->row) || count < 2)

@@ -348,13 +348,13 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
 }
 
 /* Explains why a capture has no processes. */
-static void draw_none(const struct processes *processes, struct canvas *canvas, int row)
+static void draw_none(const struct processes *processes, struct canvas *canvas, int row, int last)
 {
     struct model_source source;
     const struct table *table = model_table(processes->list.model, processes->list.table);
     model_source(processes->list.model, processes->list.source, &source);
     if (source.state == MODEL_COMPLETE && !source.at && table && !table->row_count)
-        canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
+        canvas_wrap(canvas, row, 0, canvas->columns, last - row, STYLE_WEAK,
                     local("the capture has no counters of Process V2; 4 lists what it has"));
 }
 
@@ -420,7 +420,7 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
         row = draw_rest(processes, canvas, row, last - 2);
     draw_head(processes, canvas, row++, &layout);
     if (active && !processes->list.line_count)
-        draw_none(processes, canvas, row);
+        draw_none(processes, canvas, row, last);
     cursor_fit(&processes->cursor, processes->list.line_count, (size_t)(last - row));
     processes->cursor.row = row;
     bool lack = draw_lines(processes, canvas, row, last, &layout, active);
