@@ -124,6 +124,7 @@ function Page() {
     return (
         <>
             <header>
+                <button class="skip" onClick={() => document.getElementById("view")!.focus()}>{t("Skip to the view")}</button>
                 {machine && machine.machines.length > 1
                     ? <h1><select aria-label={t("Machine")} value={state.machine || machine.name} onChange={(event) => change({ machine: event.currentTarget.value })}>
                         {machine.machines.map((name) => <option key={name}>{name}</option>)}</select></h1>

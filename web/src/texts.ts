@@ -58,6 +58,7 @@ const TEXTS = {
     "Table": ["Tabelle", "Таблица"],
     "Views": ["Ansichten", "Виды"],
     "Language": ["Sprache", "Язык"],
+    "Skip to the view": ["Zur Ansicht springen", "К содержанию"],
     "Filter rows": ["Zeilen filtern", "Отбор строк"],
     "starting": ["beginnt", "начинается"],
     "live": ["läuft", "идёт"],
