@@ -209,24 +209,41 @@ static void answer_titles(struct call *call)
     free(lines);
 }
 
+/* Returns why a list of counter paths is refused; NULL: it is not. PDH connects to the machine that
+ * a path names, with the rights and passwords of the server's user. */
+static const char *list_refused(const struct request *request)
+{
+    const char *list = request->body;
+    if (strlen(list) != request->size)
+        return "The list of counters contains a zero byte.\n";
+    for (list += strspn(list, "+=@ \t\r\n"); *list; list += strspn(list, "+=@ \t\r\n")) {
+        if (!strncmp(list, "\\\\", 2))
+            return "A path names a machine: machine=NAME in the address chooses one of those that "
+                   "the server was started with.\n";
+        list += strcspn(list, "\n");
+    }
+    return NULL;
+}
+
 static void answer_live(struct call *call)
 {
-    const char *list = call->request->body, *why = "The list of counters contains a zero byte.\n";
+    const char *why = list_refused(call->request);
     struct viewer *viewer =
-        strlen(list) == call->request->size ? live_viewer(call->machine->live, list, &why) : NULL;
+        why ? NULL : live_viewer(call->machine->live, call->request->body, &why);
     begin_stream(call, viewer, HTTP_BAD, why);
 }
 
 static void answer_history(struct call *call)
 {
-    const char *why = NULL;
-    bool busy;
+    const char *why = list_refused(call->request);
+    bool busy = false;
     if (call->machine->name) {
         fail(call->reply, HTTP_MISSING,
              "Recorded values exist for the server's own machine only, in the set \"base\".\n");
         return;
     }
-    struct viewer *viewer = past_viewer(call->server->past, call->request, &why, &busy);
+    struct viewer *viewer =
+        why ? NULL : past_viewer(call->server->past, call->request, &why, &busy);
     call->reply->retry = busy ? "2" : NULL;
     begin_stream(call, viewer, busy ? HTTP_BUSY : HTTP_BAD, why);
 }
