@@ -233,27 +233,46 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
                             : local("There is no explanation."));
 }
 
+static bool is_filtered(const struct tree *tree)
+{
+    return tree->filter.open || *tree->filter.text;
+}
+
+/* Draws how many objects have been read. False: all have. */
+static bool draw_reading(const struct tree *tree, struct canvas *canvas, int row)
+{
+    size_t ready, count = catalogue_count(tree->catalogue, &ready);
+    if (ready < count || !count)
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK, "reading %zu of %zu objects",
+                     ready, count);
+    return ready < count || !count;
+}
+
+static void draw_title(const struct tree *tree, struct canvas *canvas, int row)
+{
+    size_t ready;
+    if (is_filtered(tree))
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s   %s",
+                     tree->filter.text, tree->filter.open ? "_" : "", local("Escape shows all"));
+    else if (!draw_reading(tree, canvas, row))
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK,
+                     "%zu objects   / search   right: open   Enter: add to the chart   o: table",
+                     catalogue_count(tree->catalogue, &ready));
+}
+
+/* Draws why a search has found nothing. */
 static void draw_no_match(const struct tree *tree, struct canvas *canvas)
 {
-    if (!tree->count && *tree->filter.text)
+    if (!tree->count && is_filtered(tree) && !draw_reading(tree, canvas, tree->cursor.row) &&
+        *tree->filter.text)
         canvas_text(canvas, tree->cursor.row, 0, canvas->columns, STYLE_WEAK,
                     local("nothing matches the filter"));
 }
 
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
 {
-    size_t ready, count = catalogue_count(tree->catalogue, &ready);
     renew_nodes(tree);
-    if (tree->filter.open || *tree->filter.text)
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s   %s",
-                     tree->filter.text, tree->filter.open ? "_" : "", local("Escape shows all"));
-    else if (ready < count || !count)
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK, "reading %zu of %zu objects",
-                     ready, count);
-    else
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK,
-                     "%zu objects   / search   right: open   Enter: add to the chart   o: table",
-                     count);
+    draw_title(tree, canvas, row);
     int end = last - row > 2 * EXPLAIN_LINES ? last - EXPLAIN_LINES : last;
     cursor_fit(&tree->cursor, tree->count, end - row > 1 ? (size_t)(end - row - 1) : 1);
     tree->cursor.row = row + 1;
@@ -262,8 +281,7 @@ void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
         if (i == tree->cursor.at)
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
-    if (ready == count)
-        draw_no_match(tree, canvas);
+    draw_no_match(tree, canvas);
     if (end < last)
         draw_explanation(tree, canvas, end);
 }
