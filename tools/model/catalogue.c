@@ -227,21 +227,25 @@ static int compare_objects(const void *left, const void *right)
     return strcasecmp(l->name, r->name);
 }
 
-static char *read_objects(struct catalogue *catalogue)
+static char *list_objects(const struct catalogue *catalogue, DWORD detail, BOOL refresh)
 {
     DWORD size = 0;
-    if (catalogue->time) {
-        catalogue->paths = recorded_paths(catalogue->files);
-        return recorded_objects(catalogue->paths);
-    }
-    PDH_STATUS status = PdhEnumObjectsA(catalogue->files, catalogue->machine, NULL, &size,
-                                        PERF_DETAIL_WIZARD, TRUE);
+    PDH_STATUS status =
+        PdhEnumObjectsA(catalogue->files, catalogue->machine, NULL, &size, detail, refresh);
     char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
-    if (list && PdhEnumObjectsA(catalogue->files, catalogue->machine, list, &size,
-                                PERF_DETAIL_WIZARD, FALSE) == 0)
-        return list;
-    free(list);
-    return NULL;
+    if (list && PdhEnumObjectsA(catalogue->files, catalogue->machine, list, &size, detail, FALSE)) {
+        free(list);
+        return NULL;
+    }
+    return list;
+}
+
+static char *read_objects(struct catalogue *catalogue)
+{
+    if (!catalogue->time)
+        return list_objects(catalogue, PERF_DETAIL_WIZARD | PERF_DETAIL_COSTLY, TRUE);
+    catalogue->paths = recorded_paths(catalogue->files);
+    return recorded_objects(catalogue->paths);
 }
 
 static void publish(struct catalogue *catalogue, size_t count, size_t ready, bool *ret_stop)
@@ -307,9 +311,11 @@ static char *wait_objects(struct catalogue *catalogue)
     return list;
 }
 
-/* Adds an object, unless it is there already. */
-static void add_object(struct catalogue *catalogue, const char *name)
+/* Adds an object, unless it is there already. `usual`: the objects that PDH lists by default; NULL:
+ * not known. */
+static void add_object(struct catalogue *catalogue, const char *name, const char *usual)
 {
+    bool costly = usual;
     for (size_t i = 0; i < catalogue->listed; i++)
         if (!strcmp(catalogue->objects[i].name, name))
             return;
@@ -317,8 +323,10 @@ static void add_object(struct catalogue *catalogue, const char *name)
         realloc(catalogue->objects, (catalogue->listed + 1) * sizeof *objects);
     if (!objects)
         return;
+    for (; costly && *usual; usual += strlen(usual) + 1)
+        costly = strcmp(usual, name) != 0;
     catalogue->objects = objects;
-    objects[catalogue->listed] = (struct catalogue_object){.name = strdup(name)};
+    objects[catalogue->listed] = (struct catalogue_object){.name = strdup(name), .costly = costly};
     catalogue->listed += objects[catalogue->listed].name != NULL;
 }
 
@@ -328,7 +336,7 @@ static void add_silent(void *self, DWORD number)
     char name[1024];
     DWORD size = sizeof name;
     if (!PdhLookupPerfNameByIndexA(NULL, number, name, &size))
-        add_object(self, name);
+        add_object(self, name, NULL);
 }
 
 static void release(struct catalogue *catalogue)
@@ -357,8 +365,10 @@ static void *catalogue_run(void *argument)
     bool stop = false;
     char *list = wait_objects(catalogue);
     load_names(catalogue);
+    char *usual =
+        list && !catalogue->time ? list_objects(catalogue, PERF_DETAIL_WIZARD, FALSE) : NULL;
     for (char *at = list; at && *at; at += strlen(at) + 1)
-        add_object(catalogue, at);
+        add_object(catalogue, at, usual);
     if (!catalogue->machine && !catalogue->files)
         last_event_objects(add_silent, catalogue);
     catalogue->watches = calloc(catalogue->listed + 1, sizeof *catalogue->watches);
@@ -366,6 +376,7 @@ static void *catalogue_run(void *argument)
     if (count)
         qsort(catalogue->objects, count, sizeof *catalogue->objects, compare_objects);
     free(list);
+    free(usual);
     publish(catalogue, count, 0, &stop);
     for (size_t i = 0; i < count && !stop; i++) {
         struct catalogue_object *object = &catalogue->objects[i];

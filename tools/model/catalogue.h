@@ -25,6 +25,7 @@ struct catalogue_object {
     const char **instances;
     size_t instance_count;
     bool single; /* the object has no instances */
+    bool costly; /* expensive to read: PDH lists it only if such objects are requested */
     /* the memory into which the pointers above point */
     char *counter_list, *instance_list;
 };

@@ -151,6 +151,7 @@ static void answer_objects(struct call *call)
         write_names(json, &names, object->name, object->explain);
         json_string(json, "why", object->why);
         json_bool(json, "single", object->single);
+        json_bool(json, "costly", object->costly);
         json_integer(json, "instances", (int64_t)object->instance_count);
         json_open(json, "counters", '[');
         for (size_t c = 0; c < object->counter_count; c++)

@@ -10,6 +10,7 @@ export interface Counter extends Unit { name: string; title: string; explain: st
 export interface ObjectType {
     name: string; title: string; explain: string | null; why: string | null; single: boolean; instances: number;
     counters: Counter[];
+    costly?: boolean; /* it takes longer to read than other objects */
     names?: string[]; /* the object's instances in a capture */
 }
 

@@ -83,6 +83,8 @@ const TEXTS = {
     "all (*)": ["alle (*)", "все (*)"],
     "{} more: type a part of the name": ["{} weitere: geben Sie einen Teil des Namens ein", "ещё {}: введите часть имени"],
     "Nothing has this in its name or explanation.": ["Nichts hat dies in Namen oder Erklärung.", "Ни в названиях, ни в объяснениях этого нет."],
+    "costly": ["aufwendig", "затратный"],
+    "Costly: it takes longer to read than other objects, and is read only while something of it is shown.": ["Aufwendig: es zu lesen dauert länger als bei anderen Objekten, und gelesen wird es nur, solange etwas davon gezeigt wird.", "Затратный: чтение дольше, чем у других объектов, и идёт, только пока что-то из него показано."],
     "There is no explanation.": ["Es gibt keine Erklärung.", "Объяснения нет."],
     "Instances have {} different names. Of several with one name, the name stands for the first, and “name#1” for the second.": ["Die Instanzen haben {} verschiedene Namen. Haben mehrere denselben, steht der Name für die erste, „Name#1“ für die zweite.", "Разных имён у экземпляров: {}. Если имя общее, оно означает первый из них, «имя#1» – второй."],
     "What a counter means is shown here.": ["Hier steht, was ein Zähler bedeutet.", "Здесь объясняется, что значит счётчик."],

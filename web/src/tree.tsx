@@ -41,7 +41,7 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
                     <li key={object.name}>
                         <button class="object" aria-expanded={opened} onFocus={() => setExplain([object.name])}
                             onClick={() => { setOpen(open === object.name ? "" : object.name); setCounter(""); }}>
-                            {object.title}{object.single ? "" : ` (${object.instances})`}
+                            {object.title}{object.single ? "" : ` (${object.instances})`}{object.costly && <small> {t("costly")}</small>}
                         </button>
                         <button class="table" title={t("Show as a table")} onClick={() => show(object.name)}>▦</button>
                         {object.why && <div class="note">{object.why}</div>}
@@ -55,6 +55,7 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
             })}</ul>
             {words && objects.length > 0 && !found.length && <p class="note" role="status">{t("Nothing has this in its name or explanation.")}</p>}
             <div class="explain" aria-live="polite">{explained ? <><b>{explained.title}</b><p>{explained.explain ?? t("There is no explanation.")}</p>
+                {object?.costly && explained === object && <p>{t("Costly: it takes longer to read than other objects, and is read only while something of it is shown.")}</p>}
                 {object && explained === object && !object.single && <p>{t("Instances have {} different names. Of several with one name, the name stands for the first, and “name#1” for the second.", object.instances)}</p>}</> : <p>{t("What a counter means is shown here.")}</p>}</div>
         </nav>
     );

@@ -149,8 +149,8 @@ static void select_again(struct tree *tree, const struct node *at, const char *n
     }
 }
 
-/* Takes over the instances that the visible objects have now, and makes the rows; the selection
- * stays on the same instance. */
+/* Takes over the instances that the visible objects have now (of costly objects, the open one), and
+ * makes the rows; the selection stays on the same instance. */
 static void renew_nodes(struct tree *tree)
 {
     char name[PDH_MAX_INSTANCE_NAME];
@@ -161,9 +161,13 @@ static void renew_nodes(struct tree *tree)
         at = tree->nodes[cursor->at];
     if (at.instance != NOTHING)
         snprintf(name, sizeof name, "%s", instance_name(tree, &at, &length));
-    for (size_t i = cursor->first; i < tree->count && i < cursor->first + cursor->page; i++)
-        if (i == cursor->first || tree->nodes[i - 1].object != tree->nodes[i].object)
-            catalogue_watch(tree->catalogue, (size_t)tree->nodes[i].object);
+    for (size_t i = cursor->first; i < tree->count && i < cursor->first + cursor->page; i++) {
+        int of = tree->nodes[i].object;
+        bool wanted =
+            of == tree->open_object || !catalogue_object(tree->catalogue, (size_t)of)->costly;
+        if (wanted && (i == cursor->first || tree->nodes[i - 1].object != of))
+            catalogue_watch(tree->catalogue, (size_t)of);
+    }
     make_nodes(tree);
     if (at.instance != NOTHING)
         select_again(tree, &at, name, length);
@@ -171,21 +175,29 @@ static void renew_nodes(struct tree *tree)
 
 /* ---- drawing ---- */
 
+static void draw_object(const struct tree *tree, struct canvas *canvas, int row, int number)
+{
+    const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)number);
+    const char *mark = tree->open_object == number ? "-" : "+";
+    int used =
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "%s %s", mark, object->name);
+    if (object->why)
+        canvas_text(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WARN,
+                    local("does not answer"));
+    else if (!object->single)
+        used += 2 + canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
+                                 object->instance_count == 1 ? "%zu instance" : "%zu instances",
+                                 object->instance_count);
+    if (object->costly && !object->why)
+        canvas_text(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK, local("costly"));
+}
+
 static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
                       const struct node *node)
 {
     const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)node->object);
     if (node->counter == NOTHING) {
-        const char *mark = tree->open_object == node->object ? "-" : "+";
-        int used =
-            canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "%s %s", mark, object->name);
-        if (object->why)
-            canvas_text(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WARN,
-                        local("does not answer"));
-        else if (!object->single)
-            canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
-                         object->instance_count == 1 ? "%zu instance" : "%zu instances",
-                         object->instance_count);
+        draw_object(tree, canvas, row, node->object);
     } else if (node->instance == NOTHING) {
         const struct catalogue_counter *counter = &object->counters[node->counter];
         const char *type = counter->unit.type.name;
@@ -223,14 +235,20 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
     const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)node->object);
     const char *explain =
         node->counter == NOTHING ? object->explain : object->counters[node->counter].explain;
-    char why[REASON_SIZE];
+    char why[REASON_SIZE], costly[2 * REASON_SIZE];
     snprintf(why, sizeof why, local("It %s"), object->why ? object->why : "");
+    explain = explain ? explain : local("There is no explanation.");
+    if (object->costly && node->counter == NOTHING) {
+        snprintf(costly, sizeof costly, "%s %s",
+                 local("Costly: it takes longer to read than other objects, and is read only while "
+                       "something of it is shown."),
+                 explain);
+        explain = costly;
+    }
     for (int c = 0; c < canvas->columns; c++)
         canvas_put(canvas, row, c, STYLE_WEAK, canvas->utf8 ? 0x2500 : L'-');
     canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
-                object->why ? why
-                : explain   ? explain
-                            : local("There is no explanation."));
+                object->why ? why : explain);
 }
 
 static bool is_filtered(const struct tree *tree)
