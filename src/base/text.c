@@ -111,7 +111,7 @@ void memory_populate(void *memory, size_t bytes)
 
 void memory_unused(void *memory, size_t bytes)
 {
-    enum { LARGE = 256 << 10 };
+    enum { LARGE = 64 << 10 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE), before = -(uintptr_t)memory & (page - 1);
     if (bytes >= LARGE)
         madvise((char *)memory + before, (bytes - before) & ~(page - 1), MADV_DONTNEED);

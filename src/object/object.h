@@ -305,6 +305,8 @@ struct records {
      * none */
     const char *reported;
 };
+/* Gives memory back to the system. The records are not read again before the next collection. */
+void records_unused(const struct records *records);
 void records_done(struct records *records);
 
 /* ---- provider.c ---- */
@@ -348,6 +350,7 @@ struct opl_provider {
     uint64_t folder_serial;
     char folder[40];
     LONGLONG time, boot, other_folders_time;
+    LONGLONG answered;      /* time of the last answer */
     uint64_t other_folders; /* number of folders of proc that are not processes */
     /* number of processes, and the collection in which it was determined; 0: never */
     uint64_t process_count, processes_counted_for;

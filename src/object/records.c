@@ -185,6 +185,7 @@ static const char *records_read(opl_provider *provider, struct records *records,
     const char *fault = NULL;
     unsigned again = 0;
     size_t at = 0;
+    memory_populate(records->bytes, records->length); /* the size of the last collection */
     records->length = 0;
     while (!fault) {
         if (records->length == records->capacity && !records_grow(provider, records))
@@ -235,6 +236,11 @@ bool opl_listing_records(opl_listing *listing, const opl_records *is, const void
     *ret = records->bytes;
     *ret_bytes = records->length;
     return true;
+}
+
+void records_unused(const struct records *records)
+{
+    memory_unused(records->bytes, records->capacity);
 }
 
 void records_done(struct records *records)
