@@ -221,8 +221,11 @@ const opl_object perfproc_process = {
     .index = 230,
     .help_index = 231,
     .name = "Process",
-    .help = "The Process object shows what each running program uses: processor time, memory, "
-            "threads and input and output. The instance _Total is the sum of all processes.",
+    .help =
+        "The Process object shows what each running program uses: processor time, memory, "
+        "threads and input and output. The instance _Total is the sum of all processes that "
+        "exist: what a process has used leaves the sum when it ends, and rates of _Total are then "
+        "too low. Processor has the true processor time.",
     OPL_COUNTERS(counters),
     .default_counter = 6,
     .clock = true,
