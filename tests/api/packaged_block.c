@@ -44,7 +44,7 @@ static void names_are_there_without_lodctr(void **state)
     assert_string_equal(text_of("Counter 019", "100100"), "Нехватка ресурсов");
     /* there are no Spanish texts yet */
     assert_string_equal(text_of("Counter 00A", "100100"), "Pressure");
-    assert_string_equal(text_of("Counter 007", "100500"), "Memory Zone");
+    assert_string_equal(text_of("Counter 007", "100500"), "Speicherzone");
 }
 
 /* An object is translated completely or not at all: each of its explanations differs from the
