@@ -557,7 +557,7 @@ static void a_circular_file_has_the_newest(void **state)
  * read with one set of columns. */
 static void columns_change_anywhere_in_a_circular_file(void **state)
 {
-    static const unsigned sizes[] = {600, 1400}; /* the larger one takes two buffers */
+    static const unsigned sizes[] = {600, 1400, 2200, 2999}; /* in up to three buffers */
     char path[128];
     unsigned count;
     (void)state;
@@ -569,14 +569,41 @@ static void columns_change_anywhere_in_a_circular_file(void **state)
                 assert_int_equal(log_write_columns(writer, time_of(i), columns, COLUMNS), 0);
             assert_int_equal(write_one(writer, i, sizes[k]), 0);
             assert_int_equal(log_flush(writer), 0);
-            /* the oldest buffer may begin with the end of a sample that was overwritten */
-            unsigned first = check_samples(path, sizes[k], k == 0, &count);
+            unsigned first = check_samples(path, sizes[k], true, &count);
             assert_int_equal(first + count, i + 1);
             assert_int_equal(lost, 0);
             assert_true(count > 1 || first == 0);
         }
         assert_int_equal(log_write_close(writer), 0);
     }
+}
+
+/* A reader that has come to the end, and is slower than the writer, says that it missed samples. */
+static void an_overtaken_reader_says_so(void **state)
+{
+    const char *path = in_folder("overtaken");
+    const struct log_sample *sample;
+    struct log *log = NULL;
+    unsigned count = 0;
+    (void)state;
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 12 * BUFFER);
+    for (unsigned i = 0; i < 100; i++) {
+        assert_int_equal(write_one(writer, i, 2200), 0);
+        assert_int_equal(log_flush(writer), 0);
+        if (i != 1)
+            continue;
+        log = open_one(path);
+        while (log_next(log, &sample) == 0)
+            check_sample(sample, count++, 2200);
+        assert_int_equal(count, 2);
+        assert_false(log_losses(log)->any);
+    }
+    while (log_next(log, &sample) != (PDH_STATUS)PDH_NO_MORE_DATA)
+        count++;
+    assert_true(count > 2 && count < 100);
+    assert_true(log_losses(log)->list[LOSS_BUFFER].count > 50);
+    log_close(log);
+    assert_int_equal(log_write_close(writer), 0);
 }
 
 /* A sample that would replace all others, or itself, is not written; later ones are. */
@@ -629,6 +656,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(only_a_linear_blg_is_appended_to),
         cmocka_unit_test(a_circular_file_has_the_newest),
         cmocka_unit_test(columns_change_anywhere_in_a_circular_file),
+        cmocka_unit_test(an_overtaken_reader_says_so),
         cmocka_unit_test(a_sample_too_large_for_the_circle_is_refused),
     };
     if (count > 1)

@@ -37,6 +37,7 @@ struct binary {
     uint64_t newest;    /* sequence number of the newest buffer that was read */
     uint64_t follows;   /* sequence number of the buffer that should be next; 0: not known */
     bool overwritten;   /* the gap that overwriting leaves in a circular capture was seen */
+    bool rest;          /* since that gap no record began: parts are of one that was overwritten */
     uint64_t buffers;   /* number of buffers that are in the file up to the present one */
     uint64_t missing;   /* number of buffers that were counted as missing */
     uint32_t written;   /* number of buffers that the capture's head states; 0: not known */
@@ -206,6 +207,7 @@ static bool order_goes_on(struct file *file, struct binary *binary)
     for (size_t i = 1; i < binary->order_count; i++)
         if (binary->order[i].sequence > newest) {
             binary->turn = i;
+            binary->overwritten = true; /* what is overwritten from now on, this reader misses */
             return true;
         }
     binary->turn = binary->order_count;
@@ -325,7 +327,7 @@ static void follow_sequence(struct file *file, struct binary *binary, const stru
         return;
     uint64_t gap = sequence - follows;
     if (binary->circular && !binary->overwritten)
-        binary->overwritten = true;
+        binary->overwritten = binary->rest = true;
     else
         lose_buffers(file, binary, gap > LIMIT_ORDERED ? 1 : gap, "before", view->offset);
 }
@@ -543,6 +545,11 @@ static void drop_body(struct file *file, struct binary *binary)
     binary->part = binary->parts = 0;
 }
 
+static bool begins_body(const unsigned char *record)
+{
+    return get32(record + 64) <= 1 || get32(record + 68) <= 1;
+}
+
 /* Whether the record has all of its body. Part 0 of 0 was not written: the power failed before. */
 static bool is_single(const unsigned char *record)
 {
@@ -568,10 +575,14 @@ static PDH_STATUS next_body(struct file *file, struct binary *binary, struct rec
             return status;
         *ret = (struct record){record[4], offset, (LONGLONG)get64(record + 16),
                                record + BINARY_RECORD_BODY, size - BINARY_RECORD_BODY};
-        if (get32(record + 64) <= 1 || get32(record + 68) <= 1)
+        if (begins_body(record)) {
             drop_body(file, binary);
+            binary->rest = false;
+        }
         if (is_single(record))
             return 0;
+        if (binary->rest)
+            continue;
         status = add_part(file, binary, record, size, offset);
         if (status)
             return status;
@@ -711,7 +722,7 @@ static PDH_STATUS binary_rewind(struct file *file)
     struct binary *binary = file->state;
     go_to(binary, 0);
     binary->newest = binary->buffers = binary->missing = 0;
-    binary->overwritten = false;
+    binary->overwritten = binary->rest = false;
     return 0;
 }
 
