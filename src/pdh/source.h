@@ -61,6 +61,10 @@ static inline void object_info_auto_unref(struct object_info **info)
 {
     object_info_unref(*info);
 }
+static inline bool object_info_is_recent(const struct object_info *info)
+{
+    return clock_ticks() - info->taken_ticks <= CLOCK_TICKS_PER_SECOND;
+}
 #define OBJECT_INFO_AUTO __attribute__((cleanup(object_info_auto_unref))) struct object_info
 
 /* How old a description may be. Lists stay the same until a refresh is requested

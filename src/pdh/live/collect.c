@@ -441,8 +441,11 @@ static PDH_STATUS live_collect(struct pdh_query *query, LONGLONG *ret_time)
     for (uint32_t i = 0; i < query->counter_count; i++)
         any |= sample_counter(query->counters[i], i ? query->counters[i - 1] : NULL, time);
     lock_release(&query->lock);
-    for (struct machine_group *group = groups; group; group = group->next)
+    for (struct machine_group *group = groups; group; group = group->next) {
         snapshot_unused(&group->snapshot);
+        if (group->machine)
+            machine_drop_recent(group->machine);
+    }
     if (ret_time)
         *ret_time = time;
     return any ? 0 : (PDH_STATUS)PDH_NO_DATA;

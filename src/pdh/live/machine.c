@@ -579,6 +579,20 @@ void machine_cache_info(struct machine *machine, enum info_cache cache, struct o
     object_info_unref(spare);
 }
 
+void machine_drop_recent(struct machine *machine)
+{
+    size_t kept = 0;
+    lock_take(&machine->lock);
+    struct object_infos *cache = &machine->caches[CACHE_RECENT];
+    for (size_t i = 0; i < cache->count; i++)
+        if (object_info_is_recent(cache->items[i]))
+            cache->items[kept++] = cache->items[i];
+        else
+            object_info_unref(cache->items[i]);
+    cache->count = kept;
+    lock_release(&machine->lock);
+}
+
 bool machine_list_objects(struct machine *machine, struct object_infos *ret)
 {
     lock_take(&machine->lock);

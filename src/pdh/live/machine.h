@@ -62,6 +62,8 @@ struct object_info *machine_cached_info(struct machine *machine, enum info_cache
                                         uint32_t index);
 /* Adds a description; a description with the same number is replaced. */
 void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info);
+/* Drops those of CACHE_RECENT that are older than a second. */
+void machine_drop_recent(struct machine *machine);
 /* Copies the complete list of objects. Returns false if the list was not read yet. */
 bool machine_list_objects(struct machine *machine, struct object_infos *ret);
 void machine_put_list(struct machine *machine, const struct object_infos *infos);

@@ -86,12 +86,13 @@ static uint32_t default_counter(const struct object_info *info, const PERF_OBJEC
     return 0;
 }
 
-static struct object_info *object_info_of_object(struct machine *machine, struct snapshot *snapshot,
-                                                 const struct snapshot_object *object)
+/* Describes the object in an answer, with the names of its instances if they are wanted. */
+static struct object_info *describe(struct machine *machine, struct snapshot *snapshot,
+                                    const struct snapshot_object *object, bool names)
 {
     const PERF_OBJECT_TYPE *type = &object->view.type;
     bool single = type->NumInstances == PERF_NO_INSTANCES;
-    uint32_t instances = single ? 0 : object->instance_count;
+    uint32_t instances = single || !names ? 0 : object->instance_count;
     struct object_info *info = object_info_new(object->counter_count, instances);
     if (!info)
         return NULL;
@@ -176,27 +177,33 @@ static struct object_info *cached_info(struct machine *machine, enum info_age ag
         return machine_cached_info(machine, CACHE_STABLE, number);
     if (age == INFO_RECENT)
         info = machine_cached_info(machine, CACHE_RECENT, number);
-    if (info && clock_ticks() - info->taken_ticks > CLOCK_TICKS_PER_SECOND) {
+    if (info && !object_info_is_recent(info)) {
         object_info_unref(info);
         info = NULL;
     }
     return info;
 }
 
+/* Queries the objects with these numbers; *ret: the one that the machine has. */
+static PDH_STATUS query_object(struct machine *machine, const uint32_t *numbers, size_t count,
+                               struct snapshot *snapshot, const struct snapshot_object **ret)
+{
+    char query[MOST_NUMBERS * 11 + 1] = "";
+    query_of(numbers, count, query, sizeof query);
+    PDH_STATUS status = machine_query(machine, query, snapshot);
+    for (size_t i = 0; !status && !*ret && i < count; i++)
+        *ret = snapshot_object(snapshot, numbers[i]);
+    return status || *ret ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+}
+
 static PDH_STATUS request_info(struct machine *machine, const uint32_t *numbers, size_t count,
                                enum info_age age, struct object_info **ret)
 {
-    char query[MOST_NUMBERS * 11 + 1];
     struct snapshot snapshot = {0};
     const struct snapshot_object *object = NULL;
-    query_of(numbers, count, query, sizeof query);
-    PDH_STATUS status = machine_query(machine, query, &snapshot);
-    for (size_t i = 0; !status && !object && i < count; i++)
-        object = snapshot_object(&snapshot, numbers[i]);
-    if (!status && !object)
-        status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    PDH_STATUS status = query_object(machine, numbers, count, &snapshot, &object);
     if (!status) {
-        *ret = object_info_of_object(machine, &snapshot, object);
+        *ret = describe(machine, &snapshot, object, true);
         status = *ret ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
     if (!status && age != INFO_STABLE)
@@ -295,34 +302,42 @@ static PDH_STATUS find_text_counters(struct text_values *search, const struct ob
     return status || search->any_instance ? status : (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
 }
 
+/* Queries the object with this name in any language. */
+static PDH_STATUS query_named(struct machine *machine, const char *name, struct snapshot *snapshot,
+                              const struct snapshot_object **ret)
+{
+    PDH_STATUS status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    for (enum title_stage stage = STAGE_USER; status && stage <= STAGE_OTHERS; stage++) {
+        uint32_t numbers[MOST_NUMBERS];
+        size_t count = machine_numbers(machine, stage, name, numbers);
+        if (count)
+            status = query_object(machine, numbers, count, snapshot, ret);
+    }
+    return status;
+}
+
 int32_t opl_text_values(const char *text, opl_text_found found, void *context)
 {
-    /* tries again with new data, because the object may have a new number now */
-    static const enum info_age ages[] = {INFO_STABLE, INFO_NOW};
     PATH_AUTO path = {0};
+    OBJECT_INFO_AUTO *info = NULL;
     struct machine *machine = NULL;
-    char number[16];
+    struct snapshot snapshot = {0};
+    struct text_values search = {&path, &snapshot, NULL, found, context, false, false};
     if (!text || !found)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = path_parse(text, &path);
-    status = status ? status : machine_find(path.machine, &machine);
-    for (size_t i = 0; machine && i < COUNT(ages); i++) {
-        OBJECT_INFO_AUTO *info = NULL;
-        struct snapshot snapshot = {0};
-        struct text_values search = {&path, &snapshot, NULL, found, context, false, false};
-        status = live_object(NULL, path.machine, path.object, false, ages[i], &info);
-        if (!status) {
-            snprintf(number, sizeof number, "%u", (unsigned)info->index);
-            status = machine_query(machine, number, &snapshot);
-        }
-        if (!status && (search.object = snapshot_object(&snapshot, info->index)))
-            status = find_text_counters(&search, info);
-        else if (!status)
-            status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-        snapshot_done(&snapshot);
-        if (search.object || !info)
-            break;
-    }
+    if (!status)
+        status = machine_find(path.machine, &machine);
+    if (status)
+        return status;
+    status = query_named(machine, path.object, &snapshot, &search.object);
+    if (status && machine_renew_titles(machine)) /* it may have been registered meanwhile */
+        status = query_named(machine, path.object, &snapshot, &search.object);
+    if (!status && !(info = describe(machine, &snapshot, search.object, false)))
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!status)
+        status = find_text_counters(&search, info);
+    snapshot_done(&snapshot);
     return status;
 }
 
@@ -353,7 +368,7 @@ static PDH_STATUS add_infos(struct machine *machine, const char *query, struct o
         const struct snapshot_object *object = &snapshot.objects[i];
         if (is_listed(ret, object->view.type.ObjectNameTitleIndex))
             continue;
-        struct object_info *info = object_info_of_object(machine, &snapshot, object);
+        struct object_info *info = describe(machine, &snapshot, object, true);
         if (!info)
             status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         else {
