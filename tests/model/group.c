@@ -58,7 +58,7 @@ static struct line line_of(const struct played *is, int round)
     struct line line = {.name = name, .members = 1, .identity = (uint64_t)is->pid};
     line.name_length = (size_t)snprintf(name, 32, "%s:%d", programs[is->program], is->pid) -
                        strlen(strchr(name, ':'));
-    for (size_t v = 0; v < LINE_VALUES; v++)
+    for (size_t v = 0; v < PROCESS_VALUES; v++)
         line.values[v] = NAN;
     line.texts = is->user < 0 ? NULL : users[is->user];
     line.values[PID] = is->pid;
@@ -348,15 +348,18 @@ static void limits_of_groups(void **state)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct line line = {.name = expected[i].name, .name_length = strlen(expected[i].name)};
         const double wanted[] = {expected[i].memory, expected[i].processor, expected[i].throttled};
-        group_limits(&line, 1, expected[i].grouping, &table);
-        for (size_t v = 0; v < 3; v++)
-            assert_true(line.values[MEMORY_LIMIT + v] == wanted[v] ||
-                        (isnan(line.values[MEMORY_LIMIT + v]) && isnan(wanted[v])));
-        double pressure = line.values[MEMORY_PRESSURE];
+        double limits[1][LIMIT_VALUES];
+        assert_true(isnan(line_value(&line, MEMORY_LIMIT)));
+        group_limits(&line, 1, expected[i].grouping, &table, limits);
+        for (size_t v = 0; v < 3; v++) {
+            double value = line_value(&line, MEMORY_LIMIT + v);
+            assert_true(value == wanted[v] || (isnan(value) && isnan(wanted[v])));
+        }
+        double pressure = line_value(&line, MEMORY_PRESSURE);
         assert_true(pressure == expected[i].pressure ||
                     (isnan(pressure) && isnan(expected[i].pressure)));
-        group_limits(&line, 1, expected[i].grouping, NULL);
-        assert_true(isnan(line.values[THROTTLED]));
+        group_limits(&line, 1, expected[i].grouping, NULL, limits);
+        assert_true(isnan(line_value(&line, THROTTLED)));
     }
 }
 
@@ -432,7 +435,7 @@ static size_t read_processes(struct line *lines, size_t capacity)
         struct line *line = &lines[count++];
         *line = (struct line){.name = row->name, .members = 1, .identity = row->identity};
         line->name_length = strcspn(row->name, ":");
-        for (size_t v = 0; v < LINE_VALUES; v++)
+        for (size_t v = 0; v < PROCESS_VALUES; v++)
             line->values[v] = NAN;
         for (size_t v = 0; v < 4; v++)
             line->values[values[v]] = table_cell(table, r, v)->number;

@@ -10,8 +10,8 @@
 /* The kernel counts processor time in ticks of 10 ms. Time that it counts too late for a sample is
  * in the next sample. */
 enum { TICKS_PER_SECOND = 100, TICKS_OF_NOISE = 5, GROUPS_MOST = 4096 };
-static const bool sums[LINE_VALUES] = {[CPU] = true,  [TIME] = true,    [MEMORY] = true,
-                                       [READ] = true, [WRITTEN] = true, [THREADS] = true};
+static const bool sums[PROCESS_VALUES] = {[CPU] = true,  [TIME] = true,    [MEMORY] = true,
+                                          [READ] = true, [WRITTEN] = true, [THREADS] = true};
 const char group_host[] = "(host)";
 /* seconds that may pass between the readings of two objects in one sample */
 static const double slack = 0.1;
@@ -81,7 +81,7 @@ size_t group_lines(struct line *lines, size_t count, enum grouping grouping)
             continue;
         }
         group->members++;
-        for (size_t v = 0; v < LINE_VALUES; v++)
+        for (size_t v = 0; v < PROCESS_VALUES; v++)
             if (sums[v] && !isnan(line->values[v]))
                 group->values[v] =
                     (isnan(group->values[v]) ? 0 : group->values[v]) + line->values[v];
@@ -143,36 +143,36 @@ static bool is_group(const char *job, const struct line *line, enum grouping gro
     return begins_with(job, name, length) && (!whole || !job[length]);
 }
 
-/* Lowers the line's limits to those of the group and of the groups above it, because a limit also
- * applies to all groups below. A limit of 0 means that there is none. */
-static void lower_limits(struct line *line, const struct table *limits, const char *job)
+/* Lowers the limits of a group to those of its control group and of the groups above, because a
+ * limit also applies to all groups below. A limit of 0 means that there is none. */
+static void lower_limits(double *ret, const struct table *limits, const char *job)
 {
     for (size_t r = 0; r < limits->row_count; r++) {
         const char *above = limits->rows[r].name;
         size_t length = strlen(above);
         if (strncmp(job, above, length) != 0 || (job[length] && job[length] != '|'))
             continue;
-        for (size_t v = MEMORY_LIMIT; v <= PROCESSOR_LIMIT; v++) {
-            double limit = table_cell(limits, r, v - MEMORY_LIMIT)->number;
+        for (size_t v = 0; v <= PROCESSOR_LIMIT - MEMORY_LIMIT; v++) {
+            double limit = table_cell(limits, r, v)->number;
             if (limit > 0)
-                /* fmin ignores a NaN, which means no limit yet */
-                line->values[v] = fmin(line->values[v], limit);
+                ret[v] = fmin(ret[v], limit); /* fmin ignores a NaN, which means no limit yet */
         }
     }
 }
 
 void group_limits(struct line *lines, size_t count, enum grouping grouping,
-                  const struct table *limits)
+                  const struct table *limits, double (*memory)[LIMIT_VALUES])
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t v = MEMORY_LIMIT; v < LINE_VALUES; v++)
-            lines[i].values[v] = NAN;
+        lines[i].limits = memory[i];
+        for (size_t v = 0; v < LIMIT_VALUES; v++)
+            memory[i][v] = NAN;
         for (size_t r = 0; limits && grouping >= BY_UNIT && r < limits->row_count; r++) {
             if (!is_group(limits->rows[r].name, &lines[i], grouping))
                 continue;
-            for (size_t v = THROTTLED; v < LINE_VALUES; v++)
-                lines[i].values[v] = table_cell(limits, r, v - MEMORY_LIMIT)->number;
-            lower_limits(&lines[i], limits, limits->rows[r].name);
+            for (size_t v = THROTTLED - MEMORY_LIMIT; v < LIMIT_VALUES; v++)
+                memory[i][v] = table_cell(limits, r, v)->number;
+            lower_limits(memory[i], limits, limits->rows[r].name);
             break;
         }
     }
@@ -357,7 +357,7 @@ bool ended_line(const struct ended *ended, struct line *lines, size_t count, enu
     *ret = (struct line){.name = ended->all ? "(ended)" : "(not listed)"};
     ret->name_length = strlen(ret->name);
     ret->identity = hash(0, ret->name, ret->name_length);
-    for (size_t v = 0; v < LINE_VALUES; v++)
+    for (size_t v = 0; v < PROCESS_VALUES; v++)
         ret->values[v] = NAN;
     ret->values[CPU] = ended->rate;
     ret->values[TIME] = time;

@@ -11,6 +11,8 @@
 
 #include "model.h"
 
+#include <math.h>
+
 /* The values of a line; NaN: not known. Only control groups have those from MEMORY_LIMIT on. */
 enum line_value {
     PID,
@@ -30,7 +32,8 @@ enum line_value {
     MEMORY_PRESSURE,
     DISK_PRESSURE,
     LINE_VALUES,
-    PROCESS_VALUES = MEMORY_LIMIT
+    PROCESS_VALUES = MEMORY_LIMIT,
+    LIMIT_VALUES = LINE_VALUES - MEMORY_LIMIT
 };
 enum line_text { USER, STATE, UNIT, GROUP, COMMAND, TEXTS };
 enum grouping { BY_PROCESS, BY_PROGRAM, BY_USER, BY_UNIT, BY_CONTAINER, BY_GROUP, GROUPINGS };
@@ -41,7 +44,8 @@ struct line {
     uint64_t identity;
     /* number of processes in the line; 0: the line of the time that no process explains */
     unsigned members;
-    double values[LINE_VALUES];
+    double values[PROCESS_VALUES];
+    const double *limits;     /* LIMIT_VALUES of a control group; NULL: none is known */
     const char *const *texts; /* the process's texts; NULL: not known (yet) */
     /* the next members are for the tree of parents */
     bool match;     /* the line matches the filter */
@@ -50,6 +54,13 @@ struct line {
     uint64_t bars;
     unsigned hidden; /* how many processes below this line are folded away */
 };
+
+static inline double line_value(const struct line *line, size_t value)
+{
+    if (value < PROCESS_VALUES)
+        return line->values[value];
+    return line->limits ? line->limits[value - MEMORY_LIMIT] : NAN;
+}
 
 /* ---- groups ---- */
 
@@ -69,9 +80,9 @@ int group_compare_names(const struct line *left, const struct line *right);
 /* Adds the table of control groups with limits and pressure, and returns its number, 0 if there is
  * no memory; its columns are in the order of MEMORY_LIMIT and the values after it. */
 unsigned group_add_limits(struct model *model, size_t source);
-/* Sets MEMORY_LIMIT and the values after it in those lines that are units or control groups. */
+/* Sets the limits of those lines that are units or control groups. `memory`: for all lines. */
 void group_limits(struct line *lines, size_t count, enum grouping grouping,
-                  const struct table *limits);
+                  const struct table *limits, double (*memory)[LIMIT_VALUES]);
 
 /* ---- what no process explains ---- */
 

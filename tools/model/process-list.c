@@ -50,6 +50,7 @@ void process_list_end(struct process_list *list)
     process_list_want_children(list, false);
     ended_free(list->ended);
     free(list->lines);
+    free(list->limit_values);
 }
 
 void process_list_rest(struct process_list *list, bool rest)
@@ -120,8 +121,8 @@ static void fill_line(const struct table *table, size_t row, struct line *ret)
                          .name_length = number ? (size_t)(number - name) : strlen(name),
                          .identity = table->rows[row].identity,
                          .members = 1};
-    for (size_t c = 0; c < LINE_VALUES; c++)
-        ret->values[c] = c < PROCESS_VALUES ? table_cell(table, row, c)->number : NAN;
+    for (size_t c = 0; c < PROCESS_VALUES; c++)
+        ret->values[c] = table_cell(table, row, c)->number;
     ret->values[TIME] /= 1e7;
 }
 
@@ -246,9 +247,13 @@ void process_list_group(struct process_list *list, enum grouping grouping, bool 
         list->line_count = group_lines(list->lines, list->line_count, grouping);
     if (rest)
         more = ended_line(list->ended, list->lines, list->line_count, grouping, &line);
-    if (list->limits)
+    free(list->limit_values);
+    list->limit_values = NULL;
+    if (list->limits && grouping)
+        list->limit_values = calloc(list->line_count + 1, sizeof *list->limit_values);
+    if (list->limit_values)
         group_limits(list->lines, list->line_count, grouping,
-                     model_table(list->model, list->limits));
+                     model_table(list->model, list->limits), list->limit_values);
     line.match = true;
     if (more && reserve(list, list->line_count + 1))
         list->lines[list->line_count++] = line;

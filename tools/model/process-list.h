@@ -15,6 +15,7 @@ struct process_list {
     uint64_t ended_tick;       /* number of the last sample that `ended` has taken */
     struct line *lines;        /* lines of the newest sample */
     size_t line_count, line_capacity;
+    double (*limit_values)[LIMIT_VALUES]; /* of the lines, if they are groups */
 };
 /* False: no memory. */
 bool process_list_begin(struct process_list *list, struct model *model, size_t source);

@@ -401,7 +401,7 @@ static void write_line(struct json *json, const struct line *line)
     json_integer(json, NULL, line->members);
     json_open(json, NULL, '[');
     for (size_t v = 0; v < LINE_VALUES; v++)
-        json_double(json, NULL, line->values[v]);
+        json_double(json, NULL, line_value(line, v));
     json_close(json, ']');
     json_open(json, NULL, '[');
     for (size_t i = 0; line->texts && i < TEXTS; i++)

@@ -68,7 +68,7 @@ struct details {
     char *texts[TEXTS];
     uint64_t identity, tick; /* `tick`: the last tick in which the process existed */
     int64_t time;            /* time of that tick */
-    double values[LINE_VALUES], newest[COUNTERS];
+    double values[PROCESS_VALUES], newest[COUNTERS];
     bool ended;
     struct thread *threads;
     size_t thread_count;

@@ -91,7 +91,7 @@ static bool holds(const struct line *line, const struct filter_part *part)
 {
     char name[256];
     if (part->kind == PART_NUMBER)
-        return line->values[part->column] > part->least;
+        return line_value(line, part->column) > part->least;
     if (part->kind == PART_TEXT)
         return text_contains(text_of(line, (enum line_text)part->column), part->text);
     snprintf(name, sizeof name, "%.*s", (int)line->name_length, line->name);

@@ -142,7 +142,7 @@ static void choose_lines(struct processes *processes)
     for (size_t c = 0; c < LINE_VALUES; c++) {
         processes->any[c] = false;
         for (size_t i = 0; i < processes->list.line_count; i++)
-            processes->any[c] |= !isnan(processes->list.lines[i].values[c]);
+            processes->any[c] |= !isnan(line_value(&processes->list.lines[i], c));
     }
 }
 
@@ -150,7 +150,7 @@ static const struct processes *sorting; /* for compare_lines, because qsort pass
 static int compare_lines(const void *left, const void *right)
 {
     const struct line *l = left, *r = right;
-    double a = l->values[sorting->sort], b = r->values[sorting->sort];
+    double a = line_value(l, sorting->sort), b = line_value(r, sorting->sort);
     int order = isnan(a) ? !isnan(b) : isnan(b) ? -1 : (a < b) - (a > b);
     if (order && !isnan(a) && !isnan(b) && sorting->ascending)
         order = -order;
@@ -336,9 +336,9 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
     for (size_t c = 0; c < LINE_VALUES; c++) {
         if (!layout->number[c])
             continue;
-        columns[c].text(line->values[c], text);
+        columns[c].text(line_value(line, c), text);
         canvas_right(canvas, row, layout->number[c], columns[c].width,
-                     c == CPU && line->values[c] >= 50 ? STYLE_WARN : STYLE_PLAIN, text);
+                     c == CPU && line->values[CPU] >= 50 ? STYLE_WARN : STYLE_PLAIN, text);
     }
     for (size_t i = 0; i < TEXTS; i++) {
         int width = i == COMMAND ? layout->command : text_width_of(i, canvas->columns);
