@@ -853,15 +853,18 @@ static void remove_selected(struct chart *chart, struct window *window)
     chart->count = 0;
 }
 
-/* Changes the zoom. A larger number in `zooms` shows less of a capture, but more of a machine. */
-static void change_zoom(struct chart *chart, bool nearer)
+/* Changes the zoom, or reports why it cannot. A larger number in `zooms` shows less of a capture,
+ * but more of a machine. */
+static void change_zoom(struct chart *chart, bool nearer, struct window *window)
 {
     struct model_source source;
     model_source(chart->model, chart->source, &source);
-    if (nearer == source.capture)
-        chart->zoom += chart->zoom + 1 < sizeof zooms / sizeof *zooms;
+    bool more = nearer == source.capture;
+    if (more ? chart->zoom + 1 < sizeof zooms / sizeof *zooms : chart->zoom > 0)
+        chart->zoom += more ? 1 : -1;
     else
-        chart->zoom -= chart->zoom > 0;
+        window_report(window,
+                      nearer ? "a shorter time cannot be shown" : "a longer time cannot be shown");
 }
 
 /* Writes the text as one word of a shell. */
@@ -904,7 +907,7 @@ static void sort_next(struct chart *chart, int step)
 }
 
 /* Handles the keys that select a line or sort the legend. False: the key is another one. */
-static bool legend_key(struct chart *chart, int key)
+static bool legend_key(struct chart *chart, int key, struct window *window)
 {
     bool moved = cursor_key(&chart->cursor, key);
     const struct chart_line *line = &chart->lines[chart->cursor.at];
@@ -912,6 +915,8 @@ static bool legend_key(struct chart *chart, int key)
         chart->selected = (struct hidden){line->table->id, line->history->identity};
     else if (key == '<' || key == '>' || key == KEY_F(6))
         sort_next(chart, key == '<' ? -1 : 1);
+    else if (key == 'i' && chart->sort == BY_ORDER)
+        window_report(window, "the legend is not sorted; > sorts it");
     else if (key == 'i')
         chart->ascending = !chart->ascending;
     else
@@ -937,7 +942,7 @@ static void change_time(struct chart *chart, bool back, struct window *window)
 static bool time_key(struct chart *chart, int key, struct window *window)
 {
     if (key == '-' || key == '+' || key == '=')
-        change_zoom(chart, key != '-');
+        change_zoom(chart, key != '-', window);
     else if (key == KEY_LEFT || key == KEY_RIGHT)
         change_time(chart, key == KEY_LEFT, window);
     else
@@ -963,7 +968,7 @@ static bool selected_key(struct chart *chart, int key, struct window *window)
 
 bool chart_key(struct chart *chart, int key, struct window *window)
 {
-    if (legend_key(chart, key) || time_key(chart, key, window))
+    if (legend_key(chart, key, window) || time_key(chart, key, window))
         return true;
     switch (key) {
     case 'h':

@@ -32,7 +32,7 @@ enum { PRESSURE_SOME, PRESSURE_FULL };
 enum { DISK_IDLE, DISK_READ, DISK_WRITE, DISK_SECONDS };
 enum { NETWORK_IN, NETWORK_OUT, NETWORK_DROPPED_IN, NETWORK_DROPPED_OUT };
 enum { SYSTEM_UP, SYSTEM_PROCESSES, SYSTEM_THREADS, SYSTEM_LOAD };
-enum { MOST_COLUMNS = 6, MEBI = 1024 * 1024 };
+enum { MOST_COLUMNS = 6, MEBI = 1024 * 1024, LEAST_PRESSURE = 5 };
 
 /* clang-format off */
 #define CPU_COUNTERS \
@@ -162,21 +162,21 @@ const char overview_rule[] =
 static bool verdict_pressure(const struct overview *overview, char *ret, size_t capacity)
 {
     const struct table *table = table_of(overview, PRESSURE);
-    double limit = INFINITY;
+    uint64_t named = 0; /* a bit for each row */
     size_t used = 0;
-    for (size_t found = table->row_count; found-- > 0;) {
-        size_t most = table->row_count;
-        for (size_t r = 0; r < table->row_count; r++) {
-            double some = value(table, r, PRESSURE_SOME);
-            if (some >= 5 && some < limit &&
-                (most == table->row_count || some > value(table, most, PRESSURE_SOME)))
-                most = r;
-        }
-        if (most == table->row_count || used >= capacity)
+    while (used < capacity) {
+        double longest = LEAST_PRESSURE;
+        size_t at = table->row_count;
+        for (size_t r = table->row_count; r-- > 0;)
+            if (r < 64 && !(named >> r & 1) && value(table, r, PRESSURE_SOME) >= longest) {
+                longest = value(table, r, PRESSURE_SOME);
+                at = r;
+            }
+        if (at == table->row_count)
             break;
-        limit = value(table, most, PRESSURE_SOME);
+        named |= UINT64_C(1) << at;
         used += (size_t)snprintf(ret + used, capacity - used, "%s%s %.0f %%", used ? ", " : "",
-                                 table->rows[most].name, fmin(limit, 100));
+                                 table->rows[at].name, fmin(longest, 100));
     }
     if (used && used < capacity)
         snprintf(ret + used, capacity - used, "%s", local(" of the time some task waited"));

@@ -15,13 +15,13 @@
 #include <string.h>
 
 enum { LABEL = 15, VALUE = 11, MOST_COLUMNS = 60, CHART_ROWS = 3, PAGE_ROWS = 80, EIGHTHS = 8 };
-enum { HISTORIES = 8 };
+enum { HISTORIES = 8, MOST_STEP = 64 };
 
 /* clang-format off */
 /* Two tables: Process V2; and Process IO, because Process V2 has the bytes read and written only if
  * this user may read them of all processes. A capture may have either. */
 enum { OWN, IO, TABLES };
-enum { OWN_COUNT = 8, IO_COUNT = 4, COUNTERS = OWN_COUNT + IO_COUNT };
+enum { OWN_COUNT = 8, DISK_READ = OWN_COUNT, IO_COUNT = 4, COUNTERS = OWN_COUNT + IO_COUNT };
 static const struct {
     const char *counter, *label;
     void (*text)(double, char[TEXT_SIZE]);
@@ -70,6 +70,7 @@ struct details {
     int64_t time;            /* time of that tick */
     double values[PROCESS_VALUES], newest[COUNTERS];
     bool ended;
+    bool children; /* children that have ended moved bytes to or from disks */
     struct thread *threads;
     size_t thread_count;
     /* one history for each program that the process has executed; NULL ends the list */
@@ -166,28 +167,24 @@ static void take_line(struct processes *processes, struct details *details, cons
 }
 
 /* Looks for the process and its parent in the newest sample. False: the process has ended. */
-static bool find_process(struct processes *processes, struct details *details,
-                         const struct table *table)
+static bool find_process(struct processes *processes, struct details *details)
 {
     struct model_source source;
-    struct line line;
-    bool found = false;
+    const struct line *found = NULL, *end = processes->list.lines + processes->list.line_count;
     double parent = details->values[PARENT];
     model_source(processes->list.model, processes->list.source, &source);
-    for (size_t r = 0; r < table->row_count; r++) {
-        double pid = table_cell(table, r, PID)->number, age = table_cell(table, r, ELAPSED)->number;
+    for (const struct line *line = processes->list.lines; line < end; line++) {
+        double pid = line->values[PID], age = line->values[ELAPSED];
         double grown = details->values[ELAPSED] + (double)(source.time - details->time) / 1e7;
         if (pid == parent)
-            snprintf(details->parent, sizeof details->parent, "%.*s",
-                     (int)strcspn(table->rows[r].name, ":"), table->rows[r].name);
-        if (found || pid != details->values[PID] ||
-            (table->rows[r].identity != details->identity && !(fabs(age - grown) < 1.5)))
-            continue;
-        found = true;
-        process_list_line(&processes->list, table, r, &line);
+            snprintf(details->parent, sizeof details->parent, "%.*s", (int)line->name_length,
+                     line->name);
+        if (!found && pid == details->values[PID] &&
+            (line->identity == details->identity || fabs(age - grown) < 1.5))
+            found = line;
     }
     if (found)
-        take_line(processes, details, &line);
+        take_line(processes, details, found);
     return found;
 }
 
@@ -269,7 +266,10 @@ static void update(struct processes *processes, struct details *details)
     if (details->ended || !table || table->tick == details->tick)
         return;
     snprintf(name, sizeof name, "%s", details->name);
-    details->ended = !find_process(processes, details, table);
+    /* as in the list that is sorted by bytes */
+    process_list_want_children(&processes->list, true);
+    process_list_read(&processes->list);
+    details->ended = !find_process(processes, details);
     if (details->ended)
         return;
     details->tick = table->tick;
@@ -279,6 +279,8 @@ static void update(struct processes *processes, struct details *details)
         span_of(details, i, table->tick, table->tick + 1, &span);
         details->newest[i] = span.last;
     }
+    for (size_t k = 0; k < 2; k++) /* both are rates of this sample; less is rounding */
+        details->children |= details->values[READ + k] >= details->newest[DISK_READ + k] + 1024;
     take_threads(processes, details);
     if (!strcmp(name, details->name))
         return;
@@ -347,7 +349,7 @@ static int draw_text(struct canvas *canvas, int row, const char *label, const ch
 
 static int draw_texts(const struct details *details, struct canvas *canvas, int row)
 {
-    char text[256], age[TEXT_SIZE], start[32];
+    char text[256], age[TEXT_SIZE], start[32], read[TEXT_SIZE], written[TEXT_SIZE];
     const char *const *texts = (const char *const *)details->texts;
     double elapsed = details->values[ELAPSED];
     text_duration(elapsed, age);
@@ -360,6 +362,13 @@ static int draw_texts(const struct details *details, struct canvas *canvas, int 
     snprintf(text, sizeof text, "%.0f%s%s", details->values[PARENT], *details->parent ? ", " : "",
              details->parent);
     row = draw_text(canvas, row, "parent", isnan(details->values[PARENT]) ? "" : text);
+    if (details->children) {
+        text_bytes(details->values[READ], read);
+        text_bytes(details->values[WRITTEN], written);
+        snprintf(text, sizeof text, local("disk read %s/s, write %s/s, with those that have ended"),
+                 read, written);
+        row = draw_text(canvas, row, "with children", text);
+    }
     if (texts[UNIT])
         row = draw_text(canvas, row, "unit", texts[UNIT]);
     return draw_text(canvas, row, "control group", texts[GROUP]);
@@ -531,11 +540,24 @@ static void toggle_threads(struct processes *processes, struct details *details)
     add_threads(processes, details);
 }
 
-bool details_key(struct processes *processes, int key)
+/* Makes a column of the charts stand for twice, or half, as many samples. */
+static void change_step(struct details *details, bool longer, struct window *window)
+{
+    if (longer ? details->step >= MOST_STEP : details->step <= 1)
+        window_report(window,
+                      longer ? "a longer time cannot be shown" : "a shorter time cannot be shown");
+    else
+        details->step = longer ? details->step * 2 : details->step / 2;
+}
+
+bool details_key(struct processes *processes, int key, struct window *window)
 {
     struct details *details = processes->details;
-    if (cursor_key(details->thread_table ? &details->thread_cursor : &details->scroll, key))
+    if (cursor_key(details->thread_table ? &details->thread_cursor : &details->scroll, key)) {
+        if (!details->thread_table && details->scroll.count <= 1)
+            window_report(window, "all of the process is shown");
         return true;
+    }
     switch (key) {
     case ESCAPE:
     case KEY_BACKSPACE:
@@ -549,10 +571,8 @@ bool details_key(struct processes *processes, int key)
         return true;
     case '+':
     case '=':
-        details->step = details->step > 1 ? details->step / 2 : 1;
-        return true;
     case '-':
-        details->step = details->step < 64 ? details->step * 2 : 64;
+        change_step(details, key == '-', window);
         return true;
     default:
         return false;

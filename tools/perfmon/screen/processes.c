@@ -605,7 +605,7 @@ bool processes_key(struct processes *processes, int key, struct window *window)
     if (actions_key(processes, key, window))
         return true;
     if (processes->alone)
-        return details_key(processes, key);
+        return details_key(processes, key, window);
     if (field_key(&processes->filter, key) || field_search_key(&processes->filter, key) ||
         sort_key(processes, key) || tree_fold_key(processes, key, window))
         return true;

@@ -104,7 +104,7 @@ void details_open(struct processes *processes, const struct line *line);
 void details_close(struct processes *processes);
 void details_draw(struct processes *processes, struct canvas *canvas, int row, int last);
 /* Handles a key. False: the key has no meaning here. */
-bool details_key(struct processes *processes, int key);
+bool details_key(struct processes *processes, int key, struct window *window);
 /* Gets the process that is shown, as target of an action. False: the process has ended. */
 bool details_target(const struct processes *processes, struct target *ret);
 

@@ -30,17 +30,24 @@ enum {
     DEFAULT_SECONDS = 1,
     SLOW_SECONDS = 5,
     FIRST_TICKS = 2,
+    VERDICT_ROWS = 3, /* on 40 columns the sentence needs more than one row */
     ESCAPE = 27,
     CONTROL_L = 'L' - 64
 };
 static const char *const view_names[VIEWS] = {"1 overview", "2 processes", "3 chart", "4 counters",
                                               "5 object"};
 
-static void clock_text(const struct window *window, char *ret, size_t capacity)
+/* Writes the right end of the top line: the time of the sample, of a capture with its day. */
+static void clock_text(const struct window *window, bool day, char *ret, size_t capacity)
 {
     struct model_source source;
+    char when[32];
     model_source(window->model, window->now->source, &source);
-    text_time(source.time, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", ret, capacity);
+    text_time(source.time, source.capture && day ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", when,
+              sizeof when);
+    int used = snprintf(ret, capacity, "%s%s ", window->paused ? local("PAUSED  ") : "", when);
+    if (!source.capture)
+        snprintf(ret + used, capacity - (size_t)used, local(" every %g s "), window->seconds);
 }
 
 /* Removes facts from the end until the rest fits, so that none is cut in the middle. */
@@ -57,21 +64,17 @@ static void fit_facts(char *text, int width)
 
 static void draw_top(const struct window *window, struct canvas *canvas)
 {
-    char facts[256] = "", when[32], right[96];
+    char facts[256] = "", right[96];
     if (window->now->overview)
         overview_facts(window->now->overview, facts, sizeof facts);
-    clock_text(window, when, sizeof when);
-    struct model_source source;
-    model_source(window->model, window->now->source, &source);
-    int used =
-        snprintf(right, sizeof right, "%s%s ", window->paused ? local("PAUSED  ") : "", when);
-    if (!source.capture)
-        snprintf(right + used, sizeof right - (size_t)used, local(" every %g s "), window->seconds);
+    clock_text(window, true, right, sizeof right);
     canvas_style(canvas, 0, 0, canvas->columns, STYLE_BAR);
-    int width = text_width(right);
     const char *title = machine_title(window->now), *file = strrchr(title, '/');
-    if (file && text_width(title) > canvas->columns - width - 2)
+    if (file && text_width(title) > canvas->columns - text_width(right) - 2)
         title = file + 1; /* the end of a capture's path says more than its beginning */
+    if (text_width(title) > canvas->columns - text_width(right) - 2)
+        clock_text(window, false, right, sizeof right);
+    int width = text_width(right);
     fit_facts(facts, canvas->columns - width - text_width(title) - 5);
     canvas_print(canvas, 0, 0, canvas->columns - width - 1, STYLE_BAR, *facts ? " %s   %s" : " %s",
                  title, facts);
@@ -378,11 +381,11 @@ static void draw_overview(struct window *window, struct canvas *canvas, int last
     char verdict[200];
     overview_verdict(window->now->overview, verdict, sizeof verdict);
     int used = canvas_text(canvas, 1, 0, canvas->columns, STYLE_WEAK, local(" held up by: "));
-    canvas_text(canvas, 1, used, canvas->columns - used, STYLE_STRONG, verdict);
+    int row = 1 + canvas_wrap(canvas, 1, used, canvas->columns - used, VERDICT_ROWS, STYLE_STRONG,
+                              verdict);
     int processes = last - 2 > 16 ? (last - 2) / 3 : 4;
-    int row = last - processes > 2
-                  ? overview_draw(window->now->overview, canvas, 2, last - processes)
-                  : 2;
+    if (last - processes > row)
+        row = overview_draw(window->now->overview, canvas, row, last - processes);
     processes_draw(window->now->processes, canvas, row, last, active);
 }
 
@@ -558,13 +561,27 @@ static int view_of_key(struct window *window, int key)
     return key == '\t' ? (window->view + 1) % (VIEWS - !window->now->object) : window->view;
 }
 
-/* Reports that a letter or a function key does nothing in the present view. */
+/* Reports that a letter, a function key or one of `others` does nothing in the present view. */
 static void report_no_effect(struct window *window, int key)
 {
+    static const struct {
+        int key;
+        const char *name;
+    } others[] = {
+        {'\r',      "Enter" },
+        {'\n',      "Enter" },
+        {KEY_ENTER, "Enter" },
+        {KEY_LEFT,  "left"  },
+        {KEY_RIGHT, "right" },
+        {KEY_DC,    "Delete"}
+    };
     bool letter = key > ' ' && key < 127 && !(key >= '1' && key <= '9');
     bool function = key >= KEY_F(1) && key <= KEY_F(9);
-    const char name[] = {letter ? (char)key : 'F', function ? (char)('0' + key - KEY_F(0)) : 0, 0};
-    if (letter || function)
+    const char text[] = {letter ? (char)key : 'F', function ? (char)('0' + key - KEY_F(0)) : 0, 0};
+    const char *name = letter || function ? text : NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        name = others[i].key == key ? local(others[i].name) : name;
+    if (name)
         window_report(window, "%s does nothing in this view; ? lists the keys", name);
 }
 
