@@ -78,21 +78,34 @@ static const struct option_row *find(const struct options *options, row_matcher 
     return NULL;
 }
 
-int options_complain(const struct options *options, const char *format, ...)
+static void complain(const struct options *options, const char *format, va_list list)
 {
-    char name[128], *text = NULL;
-    const struct tool *command = options->command;
-    snprintf(name, sizeof name, "%s%s%s", options->tool->name, command ? " " : "",
-             command ? command->name : "");
-    va_list list;
-    va_start(list, format);
+    char *text = NULL;
     if (vasprintf(&text, format, list) < 0)
         text = NULL;
-    va_end(list);
-    fprintf(stderr, "%s: %s\nTry '%s --help'.\n", options->tool->name,
-            text ? text_seen(text) : "no memory", name);
+    fprintf(stderr, "%s: %s\n", options->tool->name, text ? text_seen(text) : "no memory");
     free(text);
+}
+
+int options_complain(const struct options *options, const char *format, ...)
+{
+    const struct tool *command = options->command;
+    va_list list;
+    va_start(list, format);
+    complain(options, format, list);
+    va_end(list);
+    fprintf(stderr, "Try '%s%s%s --help'.\n", options->tool->name, command ? " " : "",
+            command ? command->name : "");
     return EXIT_USAGE;
+}
+
+int options_failed(const struct options *options, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    complain(options, format, list);
+    va_end(list);
+    return EXIT_FAILED;
 }
 
 static int wrong(const struct options *options, const char *what, const char *word)

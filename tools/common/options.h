@@ -107,7 +107,7 @@ struct tool {
 enum { OPTION_ARGUMENT = 1000, OPTION_SET };
 enum { OPTION_BACK = 10000 };
 enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
-/* exit codes of every tool that does not have Windows' exit codes */
+/* exit codes of every tool that does not have Windows' exit codes: docs/style.md says when which */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3, EXIT_NO_RIGHTS = 4 };
 
 struct options {
@@ -138,6 +138,10 @@ int options_set(const struct options *options, void *structure);
 int options_status(int id);
 /* Prints "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */
 int options_complain(const struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Prints "TOOL: message" on stderr, of an option that is right but cannot be followed, such as a
+ * file that does not exist; returns EXIT_FAILED. */
+int options_failed(const struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

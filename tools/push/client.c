@@ -112,10 +112,10 @@ static bool is_local(const char *host)
            (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
-/* Returns NULL, or what is wrong with the address. *ret_local: the receiver is on this machine. */
-static const char *check_url(const char *url, bool has_auth, bool insecure, bool *ret_local)
+const char *client_check_url(const struct push_options *options, bool *ret_local)
 {
     char host[256];
+    const char *url = options->url;
     bool encrypted = !strncmp(url, "https://", 8);
     if (!encrypted && strncmp(url, "http://", 7) != 0)
         return "it must begin with https:// or http://";
@@ -129,7 +129,7 @@ static const char *check_url(const char *url, bool has_auth, bool insecure, bool
     if (port && !strchr(port, ']'))
         *port = '\0';
     *ret_local = is_local(host);
-    if (has_auth && !encrypted && !insecure && !*ret_local)
+    if (options->auth && !encrypted && !options->insecure && !*ret_local)
         return "it would get the password unencrypted; use https://, or add --insecure";
     return NULL;
 }
@@ -233,10 +233,9 @@ struct client *client_new(const struct push_options *options, const atomic_bool 
 {
     char auth[AUTH_SIZE] = "";
     bool local = false;
-    const char *reason = check_url(options->url, options->auth, options->insecure, &local);
-    snprintf(why, PUSH_WHY, "--push: %s", reason ? reason : "no memory");
-    if (!reason && options->auth && (reason = read_auth(options->auth, auth)))
-        snprintf(why, PUSH_WHY, "--push-auth: %s", reason);
+    const char *reason = options->auth ? read_auth(options->auth, auth) : NULL;
+    snprintf(why, PUSH_WHY, "--push%s: %s", reason ? "-auth" : "", reason ? reason : "no memory");
+    client_check_url(options, &local);
     if (!reason && !load_libraries()) {
         reason = "--push needs libcurl-gnutls.so.4 and libsnappy.so.1: install the packages "
                  "libcurl3-gnutls and libsnappy1v5";

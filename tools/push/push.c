@@ -277,19 +277,39 @@ void push_emit(struct push *push, struct metric_sink *sink)
 
 /* ---- begin and end ---- */
 
-/* Sets the labels of all samples. Returns NULL, or the label that is none. */
-static const char *set_labels(struct push *push)
+static bool is_label(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t size = strcspn(text, "=");
+    return text[size] && text[size + 1] && size != 0 && size < PUSH_LABEL_SIZE &&
+           !isdigit((unsigned char)*text) && strspn(text, letters) == size &&
+           strncmp(text, "__", 2) != 0;
+}
+
+bool push_check(const struct push_options *options, char why[static PUSH_WHY])
+{
+    bool local;
+    size_t good = 0;
+    const char *reason = options->url ? client_check_url(options, &local) : NULL;
+    while (good < options->label_count && is_label(options->labels[good]))
+        good++;
+    if (reason)
+        snprintf(why, PUSH_WHY, "--push: %s", reason);
+    else if (good < options->label_count)
+        snprintf(why, PUSH_WHY,
+                 "--push-label: expected NAME=VALUE with a name of letters, digits and _, not %s",
+                 text_seen(options->labels[good]));
+    return !reason && good == options->label_count;
+}
+
+/* Sets the labels of all samples. */
+static void set_labels(struct push *push)
+{
     const struct push_options *options = push->options;
     size_t count = 0;
     for (; count < options->label_count; count++) {
         const char *text = options->labels[count];
         size_t size = strcspn(text, "=");
-        if (!text[size] || !text[size + 1] || size == 0 || size >= PUSH_LABEL_SIZE ||
-            isdigit((unsigned char)*text) || strspn(text, letters) != size ||
-            !strncmp(text, "__", 2))
-            return text;
         snprintf(push->names[count], PUSH_LABEL_SIZE, "%.*s", (int)size, text);
         push->labels[count] = (struct fixed_label){push->names[count], text + size + 1};
     }
@@ -300,7 +320,6 @@ static const char *set_labels(struct push *push)
     push->message.fixed_count = count;
     push->message.most = BATCH_SAMPLES;
     push->message.full = keep;
-    return NULL;
 }
 
 static bool start_threads(struct push *push)
@@ -335,24 +354,18 @@ struct push *push_new(const struct push_options *options, const struct metrics_s
 {
     char why[PUSH_WHY] = "no memory";
     struct push *push = calloc(1, sizeof *push);
-    const char *label = NULL;
+    const char *folder = NULL;
     if (push) {
         push->options = options;
-        label = set_labels(push);
-        if (label)
-            report("--push-label: expected NAME=VALUE with a name of letters, digits and _, not %s",
-                   text_seen(label));
-        else if ((push->client = client_new(options, &push->stop, why)) &&
-                 !(push->queue =
-                       queue_open(options->buffer, (uint64_t)options->buffer_mib * MIB, why)))
-            report("--push-buffer: %s: %s", text_seen(options->buffer), why);
-        else if (!push->client || !(push->metrics = metrics_new(settings)) || !start_threads(push))
-            report("%s", why);
-        else
+        set_labels(push);
+        if ((push->client = client_new(options, &push->stop, why)) &&
+            !(push->queue = queue_open(options->buffer, (uint64_t)options->buffer_mib * MIB, why)))
+            folder = options->buffer;
+        else if (push->client && (push->metrics = metrics_new(settings)) && start_threads(push))
             return push;
-    } else {
-        report("%s", why);
     }
+    fprintf(stderr, "openperflib-serve: %s%s%s%s\n", folder ? "--push-buffer: " : "",
+            folder ? text_seen(folder) : "", folder ? ": " : "", why);
     release(push);
     return NULL;
 }

@@ -52,6 +52,8 @@ void queue_size(struct queue *queue, uint64_t *ret_bytes, uint64_t *ret_samples)
 
 enum delivery { DELIVERY_DONE, DELIVERY_AGAIN, DELIVERY_REFUSED };
 struct client;
+/* Returns NULL, or what is wrong with the address. *ret_local: the receiver is on this machine. */
+const char *client_check_url(const struct push_options *options, bool *ret_local);
 /* `stop` becomes true when a delivery must end soon. NULL: `why` has the reason. */
 struct client *client_new(const struct push_options *options, const atomic_bool *stop,
                           char why[static PUSH_WHY]);
@@ -66,7 +68,9 @@ bool client_is_compressed(const void *bytes, size_t size); /* completely and cor
 
 /* ---- push.c ---- */
 
-/* Begins to push, in threads of its own. NULL: failed, after a message. */
+/* False: the command line is wrong, `why` says what. Nothing is wrong without --push. */
+bool push_check(const struct push_options *options, char why[static PUSH_WHY]);
+/* Begins to push what push_check accepts, in threads of its own. NULL: failed, after a message. */
 struct push *push_new(const struct push_options *options, const struct metrics_settings *settings);
 /* Ends within seconds; what waits is sent when the folder is opened again. */
 void push_free(struct push *push);

@@ -190,8 +190,8 @@ static bool is_for_metrics(const union address *address)
     return is_loopback(address) || refuse_others("the socket from systemd");
 }
 
-/* Splits "PORT", "HOST:PORT" or "[HOST]:PORT" and looks it up. */
-static bool find_address(const char *text, struct addrinfo **ret)
+/* Splits "PORT", "HOST:PORT" or "[HOST]:PORT" and looks it up. Returns an exit code. */
+static int find_address(const char *text, struct addrinfo **ret)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     char host[256] = "127.0.0.1";
@@ -206,7 +206,7 @@ static bool find_address(const char *text, struct addrinfo **ret)
         fprintf(stderr,
                 "openperflib-serve: --metrics %s: %s; expected PORT, HOST:PORT or [ADDRESS]:PORT\n",
                 text_seen(text), gai_strerror(error));
-    return !error;
+    return !is_port ? EXIT_USAGE : error ? EXIT_FAILED : EXIT_GOOD;
 }
 
 /* Writes the metrics' address; for a socket of all addresses, the one of this machine. */
@@ -221,22 +221,25 @@ static void write_link(struct listeners *list)
              all ? "localhost" : host, list->port);
 }
 
-bool listen_metrics(struct listeners *list, const char *text, bool insecure)
+int listen_metrics(struct listeners *list, const char *text, bool insecure)
 {
     struct addrinfo *found;
     if (passed())
-        return take_passed(list, insecure ? NULL : is_for_metrics);
-    if (!find_address(text, &found))
-        return false;
-    bool good = false;
-    if (!insecure && !is_loopback((const union address *)found->ai_addr))
+        return take_passed(list, insecure ? NULL : is_for_metrics) ? EXIT_GOOD : EXIT_FAILED;
+    int code = find_address(text, &found);
+    if (code)
+        return code;
+    if (!insecure && !is_loopback((const union address *)found->ai_addr)) {
         refuse_others(text);
-    else if (!(good = listen_at(list, found->ai_addr, found->ai_addrlen)))
+        code = EXIT_USAGE;
+    } else if (!listen_at(list, found->ai_addr, found->ai_addrlen)) {
         complain(text, "; choose another port, or any free one by port 0");
-    else
+        code = EXIT_FAILED;
+    } else {
         write_link(list);
+    }
     freeaddrinfo(found);
-    return good;
+    return code;
 }
 
 void listen_end(const struct listeners *list)

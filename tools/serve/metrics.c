@@ -202,27 +202,27 @@ struct vocabulary *metrics_names(const char *name, char path[static PATH_MAX],
     return NULL;
 }
 
-/* Reads the names of another exporter. False, after a message: failed. */
-static bool read_names(const char *name, struct vocabulary **ret)
+/* Reads the names of another exporter. Returns an exit code, after a message if it failed. */
+static int read_names(const char *name, struct vocabulary **ret)
 {
     char path[PATH_MAX], why[VOCABULARY_WHY];
     *ret = metrics_names(name, path, why);
     if (!*ret)
         fprintf(stderr, "openperflib-serve: --metrics-names: %s: %s\n", text_seen(path), why);
-    return *ret != NULL;
+    return *ret ? EXIT_GOOD : strchr(name, '/') ? EXIT_FAILED : EXIT_USAGE;
 }
 
 /* Reads the rules of process groups. Their sums are kept in the unit's folder or in
  * XDG_RUNTIME_DIR, which last as long as the processes do; if they are `pushed`, in a file of their
- * own. False, after a message: failed. */
-static bool read_groups(const char *what, bool pushed, struct groups **ret)
+ * own. Returns an exit code, after a message if it failed. */
+static int read_groups(const char *what, bool pushed, struct groups **ret)
 {
     char path[PATH_MAX], why[GROUP_WHY];
     const char *folder = getenv("RUNTIME_DIRECTORY");
     struct group_rules *rules = group_rules_read(what, why);
     if (!rules) {
         fprintf(stderr, "openperflib-serve: --metrics-groups: %s: %s\n", text_seen(what), why);
-        return false;
+        return strchr(what, '/') ? EXIT_FAILED : EXIT_USAGE;
     }
     bool found = browser_path(pushed ? "openperflib-push.groups" : "openperflib-metrics.groups",
                               path, sizeof path);
@@ -243,20 +243,18 @@ static bool read_groups(const char *what, bool pushed, struct groups **ret)
     *ret = groups_new(rules, found ? path : NULL);
     if (!*ret)
         group_rules_free(rules);
-    return *ret;
+    return *ret ? EXIT_GOOD : EXIT_FAILED;
 }
 
-bool metrics_read_settings(const struct metrics_options *options, bool pushed,
-                           struct metrics_settings *ret)
+int metrics_read_settings(const struct metrics_options *options, bool pushed,
+                          struct metrics_settings *ret)
 {
     *ret = (struct metrics_settings){.processes = options->processes,
                                      .series_most = (size_t)options->series};
-    if (options->names && !read_names(options->names, &ret->names))
-        return false;
-    if (!options->groups || read_groups(options->groups, pushed, &ret->groups))
-        return true;
-    vocabulary_free(ret->names);
-    return false;
+    int code = options->names ? read_names(options->names, &ret->names) : EXIT_GOOD;
+    if (!code && options->groups && (code = read_groups(options->groups, pushed, &ret->groups)))
+        vocabulary_free(ret->names);
+    return code;
 }
 
 int metrics_serve(const struct metrics_options *options, int signals)
@@ -264,22 +262,23 @@ int metrics_serve(const struct metrics_options *options, int signals)
     struct listeners listeners = {0};
     struct metrics_settings settings;
     struct exporter exporter = {.push = options->push};
+    int code = EXIT_FAILED;
     if (signals < 0 ||
         (options->machines && !(exporter.probes = probes_new(options->machines, options))) ||
         (options->web_config && !(exporter.web = web_config_read(options->web_config))) ||
-        !listen_metrics(&listeners, options->address,
-                        options->insecure || web_config_tls(exporter.web)) ||
-        !metrics_read_settings(options, false, &settings)) {
+        (code = listen_metrics(&listeners, options->address,
+                               options->insecure || web_config_tls(exporter.web))) ||
+        (code = metrics_read_settings(options, false, &settings))) {
         web_config_free(exporter.web);
         probes_free(exporter.probes);
-        return EXIT_FAILED;
+        return code;
     }
     exporter.metrics = metrics_new(&settings);
     /* a page of another site could be shown under a host name that leads here (DNS rebinding); with
      * TLS, the certificate prevents that */
     exporter.access = access_new(options->hosts, (gid_t)-1, "");
     exporter.any_host = options->insecure || web_config_tls(exporter.web);
-    int code = serve(&exporter, &listeners, signals);
+    code = serve(&exporter, &listeners, signals);
     while (exporter.texts) {
         struct answer_text *next = exporter.texts->next;
         free(exporter.texts->text.bytes);

@@ -228,9 +228,9 @@ static int run_all(struct serve_settings *settings, gid_t group)
                 getenv("LISTEN_FDS");
     if (settings->push.url) {
         struct metrics_settings pushed;
-        if (!metrics_read_settings(&settings->metrics, true, &pushed))
-            return EXIT_FAILED;
-        settings->push.insecure = settings->metrics.insecure;
+        code = metrics_read_settings(&settings->metrics, true, &pushed);
+        if (code)
+            return code;
         settings->metrics.push = push = push_new(&settings->push, &pushed);
         if (!push)
             return EXIT_FAILED;
@@ -296,6 +296,7 @@ static void return_large_memory(void)
 int main(int argc, char **argv)
 {
     struct options options;
+    char why[PUSH_WHY];
     struct serve_settings settings = {
         .port = -1,
         .seconds = 1,
@@ -323,13 +324,16 @@ int main(int argc, char **argv)
     if (id < 0)
         return options_status(id);
     settings.metrics.hosts = settings.hosts;
+    settings.push.insecure = settings.metrics.insecure;
     const char *lacks = lacks_option(&settings);
     if (lacks)
         return options_complain(&options, "%s", lacks);
+    if (!push_check(&settings.push, why))
+        return options_complain(&options, "%s", why);
     if (!settings.group)
         return run_all(&settings, (gid_t)-1);
     const struct group *group = getgrnam(settings.group);
     if (!group)
-        return options_complain(&options, "there is no group %s", text_seen(settings.group));
+        return options_failed(&options, "there is no group %s", text_seen(settings.group));
     return run_all(&settings, group->gr_gid);
 }

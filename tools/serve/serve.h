@@ -62,8 +62,9 @@ struct listeners {
  * if `needed`. False: failed, after a message. */
 bool listen_begin(struct listeners *list, int64_t port, const char *path, bool needed, gid_t group);
 /* Takes the sockets that systemd opened, else listens to "PORT", "HOST:PORT" or "[ADDRESS]:PORT".
- * Unless `insecure`, only to addresses that no other machine reaches. False, after a message. */
-bool listen_metrics(struct listeners *list, const char *text, bool insecure);
+ * Unless `insecure`, only to addresses that no other machine reaches. Returns an exit code,
+ * after a message if it failed. */
+int listen_metrics(struct listeners *list, const char *text, bool insecure);
 void listen_end(const struct listeners *list);
 
 /* ---- serve.c ---- */
@@ -311,10 +312,10 @@ _Noreturn void reader_main(char **arguments);
 
 /* ---- metrics.c ---- */
 
-/* Reads the names that the options choose, and the rules of groups. False: failed, after a message.
- */
-bool metrics_read_settings(const struct metrics_options *options, bool pushed,
-                           struct metrics_settings *ret);
+/* Reads the names that the options choose, and the rules of groups. Returns an exit code, after a
+ * message if it failed. */
+int metrics_read_settings(const struct metrics_options *options, bool pushed,
+                          struct metrics_settings *ret);
 /* Reads names, shipped ones or, with a slash, a file; `path` becomes that of the file. NULL: `why`
  * has the reason. */
 struct vocabulary *metrics_names(const char *name, char path[static PATH_MAX],
