@@ -448,6 +448,18 @@ static void request_objects(const struct metrics *metrics, const uint32_t *objec
     }
 }
 
+static void report_unknown(const struct metrics *metrics, const struct object *object)
+{
+    char title[4 * OBJECT_TITLE_SIZE], machine[OBJECT_TITLE_SIZE];
+    text_clean(object->title, title, sizeof title); /* text_seen has one buffer for all threads */
+    text_clean(metrics->settings.machine, machine, sizeof machine);
+    fprintf(
+        stderr,
+        "openperflib-serve: [modules]: %s knows no object \"%s\"; if it is mistyped, correct it "
+        "in the file of --metrics-machines\n",
+        machine, title);
+}
+
 /* Marks the objects that are requested by title. A counter may have the same title as an object, so
  * all numbers of the title are requested. */
 static void request_titles(struct metrics *metrics, char *const *titles, size_t count)
@@ -457,10 +469,13 @@ static void request_titles(struct metrics *metrics, char *const *titles, size_t 
         uint32_t found[SAME_TITLES] = {0};
         size_t most = names_find(&metrics->titles->names, titles[k], found, SAME_TITLES);
         for (size_t i = 0; i < (most ? most : 1); i++) {
+            bool known = most || object_titled(metrics, titles[k]);
             struct object *object =
                 most ? add_index(metrics, found[i]) : add_object(metrics, 0, titles[k]);
             if (object)
                 object->requested = true;
+            if (object && !known)
+                report_unknown(metrics, object);
         }
     }
 }
@@ -641,7 +656,12 @@ LSTATUS metrics_collect(struct metrics *metrics, const uint32_t *objects, size_t
         request_sources(metrics, names);
     else
         request_objects(metrics, objects, count);
-    return collect(metrics, names, sink);
+    status = collect(metrics, names, sink);
+    if (names && !status && metrics->settings.report_names) {
+        metrics->settings.report_names = false;
+        vocabulary_report(names);
+    }
+    return status;
 }
 
 LSTATUS metrics_collect_titles(struct metrics *metrics, char *const *titles, size_t count,

@@ -180,6 +180,8 @@ void vocabulary_sources(const struct vocabulary *vocabulary,
 struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, const struct utsname *machine,
                                      struct metric_sink *to);
 bool vocabulary_end(struct vocabulary *vocabulary);
+/* Reports on stderr which lines of the file had no sample in the last answer. */
+void vocabulary_report(const struct vocabulary *vocabulary);
 
 /* ---- titles.c ---- */
 
@@ -208,6 +210,7 @@ struct metrics_settings {
     /* both are now the metrics'; NULL: none */
     struct groups *groups;    /* of processes (groups.h) */
     struct vocabulary *names; /* for answers with the objects that are exposed by default */
+    bool report_names;        /* report those without a sample in the first answer */
 };
 struct metrics;
 struct metrics *metrics_new(const struct metrics_settings *settings); /* NULL: no memory */

@@ -15,11 +15,13 @@
 #include <sys/utsname.h>
 
 /* TEXTS_MOST, TEXTS_KEPT: bytes of all labels of an answer, and of those for the next one */
-enum { COLUMNS = 5, ROWS_MOST = 1024, LABELS_MOST = 8, LABELS_SIZE = 256, VARIABLE_SIZE = 65 };
+enum { COLUMNS = 5, REPORTED_MOST = 10 };
+enum { ROWS_MOST = 1024, LABELS_MOST = 8, LABELS_SIZE = 256, VARIABLE_SIZE = 65 };
 enum { TEXTS_MOST = 64 << 20, TEXTS_KEPT = 4 << 20 };
 
 struct row {
-    char *line; /* the texts below are parts of it */
+    char *line;      /* the texts below are parts of it */
+    unsigned number; /* of the line */
     char *source, *labels;
     char *instance; /* only this instance's samples; NULL: all */
     struct metric_family family;
@@ -199,7 +201,7 @@ static const char *read_lines(struct vocabulary *vocabulary, FILE *file, unsigne
                                                : parse(line, &vocabulary->rows[vocabulary->count]);
         if (wrong)
             break;
-        vocabulary->count++;
+        vocabulary->rows[vocabulary->count++].number = *ret_line;
         line = NULL; /* now the row owns the line */
         size = 0;
     }
@@ -404,6 +406,26 @@ struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, const struct
     for (size_t i = 0; i < vocabulary->count; i++)
         vocabulary->rows[i].count = vocabulary->rows[i].first = 0;
     return &vocabulary->sink;
+}
+
+void vocabulary_report(const struct vocabulary *vocabulary)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < vocabulary->count; i++) {
+        const struct row *row = &vocabulary->rows[i];
+        if (row->count || ++missing > REPORTED_MOST)
+            continue;
+        char source[METRIC_NAME_SIZE], instance[METRIC_NAME_SIZE];
+        text_clean(row->source, source, sizeof source);
+        text_clean(row->instance ? row->instance : "", instance, sizeof instance);
+        fprintf(stderr,
+                "openperflib-serve: --metrics-names: line %u: this machine has no sample "
+                "%s%s%s%s; what is made from it is left out\n",
+                row->number, source, row->instance ? "{" : "", instance, row->instance ? "}" : "");
+    }
+    if (missing > REPORTED_MOST)
+        fprintf(stderr, "openperflib-serve: --metrics-names: %zu more lines have no sample\n",
+                missing - REPORTED_MOST);
 }
 
 /* Adds the row's samples to those of an earlier row that have the same labels. */

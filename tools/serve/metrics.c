@@ -251,6 +251,9 @@ int metrics_read_settings(const struct metrics_options *options, bool pushed,
 {
     *ret = (struct metrics_settings){.processes = options->processes,
                                      .series_most = (size_t)options->series};
+    /* names of the user's own, once if they are also pushed */
+    ret->report_names =
+        options->names && strchr(options->names, '/') && pushed == !options->address;
     int code = options->names ? read_names(options->names, &ret->names) : EXIT_GOOD;
     if (!code && options->groups && (code = read_groups(options->groups, pushed, &ret->groups)))
         vocabulary_free(ret->names);
