@@ -8,7 +8,11 @@
  */
 #include "metrics.h"
 
+#include "../common/text-list.h"
+
 #include <errno.h>
+#include <limits.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +52,9 @@ struct vocabulary {
     size_t sample_count, sample_capacity;
     char *texts;
     size_t text_size, text_capacity;
-    struct utsname machine; /* that of the answer; "": not known */
+    struct utsname machine;  /* that of the answer; "": not known */
+    bool has_mounts;         /* a label is fstype or device */
+    struct text_list mounts; /* of this machine: point, type and device of each */
     bool failed;
     pthread_mutex_t lock; /* held from the begin of an answer to its end */
 };
@@ -60,10 +66,17 @@ static int by_source(const void *left, const void *right)
     return strcmp((*(struct row *const *)left)->source, (*(struct row *const *)right)->source);
 }
 
+/* What is known of a sample beside its instance; "": not known. */
+struct facts {
+    const struct utsname *machine;
+    const char *type, *device; /* of the file system that is mounted where the name says */
+};
+
 /* The value of a label's variable: of the instance, or of the machine. NULL: there is none. */
 static const char *variable(const char *name, const struct metric_labels *labels,
-                            const struct utsname *machine)
+                            const struct facts *facts)
 {
+    const struct utsname *machine = facts->machine;
     const char *comma = strrchr(labels->name, ',');
     const struct {
         const char *name, *value;
@@ -78,6 +91,8 @@ static const char *variable(const char *name, const struct metric_labels *labels
         {"release",        machine->release  },
         {"version",        machine->version                             },
         {"machine",        machine->machine  },
+        {"fstype",        facts->type                              },
+        {"device",        facts->device  },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(all[i].name, name))
@@ -90,6 +105,7 @@ static bool labels_valid(const char *from)
 {
     const struct metric_labels nothing = {.name = "", .parent = ""};
     const struct utsname machine = {0};
+    const struct facts facts = {&machine, "", ""};
     size_t count = 0;
     if (!from || strlen(from) > LABELS_SIZE)
         return !from;
@@ -101,7 +117,7 @@ static bool labels_valid(const char *from)
             return false;
         snprintf(value, sizeof value, "%.*s", (int)length - 1, from + key + 1);
         bool quoted = length > 2 && value[0] == '"' && strcspn(value + 1, "\"\\") == length - 3;
-        if (!quoted && !variable(value, &nothing, &machine))
+        if (!quoted && !variable(value, &nothing, &facts))
             return false;
         from += key + length + (from[key + length] == ',');
     }
@@ -239,6 +255,10 @@ struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_
     join_rows(vocabulary);
     for (size_t i = 0; i < vocabulary->count; i++)
         vocabulary->by_source[i] = &vocabulary->rows[i];
+    for (size_t i = 0; i < vocabulary->count && !vocabulary->has_mounts; i++) {
+        const char *labels = vocabulary->rows[i].labels;
+        vocabulary->has_mounts = labels && (strstr(labels, "=fstype") || strstr(labels, "=device"));
+    }
     qsort(vocabulary->by_source, vocabulary->count, sizeof(struct row *), by_source);
     return vocabulary;
 }
@@ -269,14 +289,14 @@ void vocabulary_sources(const struct vocabulary *vocabulary,
 /* Writes core=name,mode="user" as core="0",mode="user", without those that have no value; returns
  * its size. */
 static size_t write_labels(const char *from, const struct metric_labels *labels,
-                           const struct utsname *machine, char *out)
+                           const struct facts *facts, char *out)
 {
     char *to = out;
     while (from && *from) {
         size_t key = strcspn(from, "="), length = strcspn(from + key, ",");
         char value[LABELS_SIZE + 1];
         snprintf(value, sizeof value, "%.*s", (int)length - 1, from + key + 1);
-        const char *found = variable(value, labels, machine);
+        const char *found = variable(value, labels, facts);
         if (!found || *found)
             to += sprintf(to, "%s%.*s=", to > out ? "," : "", (int)key, from);
         if (found && *found) {
@@ -329,7 +349,14 @@ static struct metric_value add(struct metric_value left, struct metric_value rig
 static void collect(struct vocabulary *vocabulary, struct row *row, const char *help,
                     const struct metric_labels *labels, const struct metric_value *value)
 {
-    size_t names = strlen(labels->name) + strlen(labels->parent);
+    struct facts facts = {&vocabulary->machine, "", ""};
+    for (size_t i = 0; i + 2 < vocabulary->mounts.count; i += 3)
+        if (!strcmp(vocabulary->mounts.texts[i], labels->name)) { /* a later one hides it */
+            facts.type = vocabulary->mounts.texts[i + 1];
+            facts.device = vocabulary->mounts.texts[i + 2];
+        }
+    size_t names =
+        strlen(labels->name) + strlen(labels->parent) + strlen(facts.type) + strlen(facts.device);
     size_t most = LABELS_SIZE + LABELS_MOST * 2 * (VARIABLE_SIZE + names + 4);
     row->family.help = help;
     if (row->count++ && row->counts)
@@ -345,9 +372,8 @@ static void collect(struct vocabulary *vocabulary, struct row *row, const char *
     struct sum_part *collected = &vocabulary->samples[at];
     *collected =
         (struct sum_part){.value = multiply(*value, row->factor), .labels = vocabulary->text_size};
-    vocabulary->text_size += write_labels(row->labels, labels, &vocabulary->machine,
-                                          vocabulary->texts + vocabulary->text_size) +
-                             1;
+    vocabulary->text_size +=
+        write_labels(row->labels, labels, &facts, vocabulary->texts + vocabulary->text_size) + 1;
     if (row->first)
         vocabulary->samples[row->last].next = at;
     else
@@ -393,6 +419,23 @@ static void take_sample(struct metric_sink *sink, const struct metric_family *fa
             collect(vocabulary, vocabulary->by_source[low], family->help, labels, value);
 }
 
+/* Reads what is mounted. Without memory some file systems stay without the labels. */
+static void read_mounts(struct text_list *mounts)
+{
+    struct mntent mount;
+    char line[3 * PATH_MAX], valid[3 * PATH_MAX];
+    FILE *file = setmntent("/proc/self/mounts", "re");
+    for (bool good = file; good && getmntent_r(file, &mount, line, sizeof line);) {
+        const char *const texts[] = {mount.mnt_dir, mount.mnt_type, mount.mnt_fsname};
+        for (size_t i = 0; i < 3 && good; i++) {
+            metric_utf8(texts[i], valid, sizeof valid);
+            good = text_list_add(mounts, valid);
+        }
+    }
+    if (file)
+        endmntent(file);
+}
+
 struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, const struct utsname *machine,
                                      struct metric_sink *to)
 {
@@ -403,6 +446,8 @@ struct metric_sink *vocabulary_begin(struct vocabulary *vocabulary, const struct
     vocabulary->sample_count = 1;
     vocabulary->text_size = 0;
     vocabulary->failed = false;
+    if (vocabulary->has_mounts && *machine->sysname)
+        read_mounts(&vocabulary->mounts);
     for (size_t i = 0; i < vocabulary->count; i++)
         vocabulary->rows[i].count = vocabulary->rows[i].first = 0;
     return &vocabulary->sink;
@@ -482,6 +527,7 @@ bool vocabulary_end(struct vocabulary *vocabulary)
         if (!vocabulary->rows[i].into)
             emit_row(vocabulary, &vocabulary->rows[i], &last);
     bool good = !vocabulary->failed;
+    text_list_done(&vocabulary->mounts);
     if (vocabulary->text_capacity > TEXTS_KEPT) { /* another machine may have lied */
         free(vocabulary->texts);
         vocabulary->texts = NULL;
