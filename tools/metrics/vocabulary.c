@@ -217,7 +217,10 @@ static const char *read_lines(struct vocabulary *vocabulary, FILE *file, unsigne
                                                : parse(line, &vocabulary->rows[vocabulary->count]);
         if (wrong)
             break;
-        vocabulary->rows[vocabulary->count++].number = *ret_line;
+        struct row *row = &vocabulary->rows[vocabulary->count++];
+        row->number = *ret_line;
+        vocabulary->has_mounts |=
+            row->labels && (strstr(row->labels, "=fstype") || strstr(row->labels, "=device"));
         line = NULL; /* now the row owns the line */
         size = 0;
     }
@@ -255,10 +258,6 @@ struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_
     join_rows(vocabulary);
     for (size_t i = 0; i < vocabulary->count; i++)
         vocabulary->by_source[i] = &vocabulary->rows[i];
-    for (size_t i = 0; i < vocabulary->count && !vocabulary->has_mounts; i++) {
-        const char *labels = vocabulary->rows[i].labels;
-        vocabulary->has_mounts = labels && (strstr(labels, "=fstype") || strstr(labels, "=device"));
-    }
     qsort(vocabulary->by_source, vocabulary->count, sizeof(struct row *), by_source);
     return vocabulary;
 }
