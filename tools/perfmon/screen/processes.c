@@ -53,7 +53,7 @@ static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER"
 /* clang-format on */
 
 /* The column of users is narrower on narrow screens, so that at 80 columns command lines fit. */
-enum { NARROW = 100, USER_NARROW = 8, PROGRAM_ONLY = 40 };
+enum { NARROW = 100, USER_NARROW = 8, PROGRAM_ONLY = 40, ALL_COLUMNS = 120 };
 
 static int text_width_of(size_t text, int all)
 {
@@ -204,13 +204,18 @@ struct layout {
     int name, number[LINE_VALUES], text[TEXTS], command; /* `command`: width of the last column */
 };
 
-/* Places the columns of numbers from column `at` on; returns the column after the last one. */
+/* Places the columns of numbers from column `at` on; returns the column after the last one. Where
+ * not all columns fit, a limit of processor time and what it does come before bytes read and
+ * written, unless the list is sorted by these. */
 static int place_numbers(const struct processes *processes, int all, int at, struct layout *ret)
 {
     bool grouped = processes->grouping != BY_PROCESS;
+    bool bytes = processes->sort == READ || processes->sort == WRITTEN || all >= ALL_COLUMNS ||
+                 !processes->any[PROCESSOR_LIMIT];
     for (size_t c = 0; c < LINE_VALUES; c++) {
-        if (all < columns[c].least_columns || (grouped && !columns[c].group) ||
-            (c >= MEMORY_LIMIT && !processes->any[c]) || at + columns[c].width > all)
+        if (all < columns[c].least_columns || ((c == READ || c == WRITTEN) && !bytes) ||
+            (grouped && !columns[c].group) || (c >= MEMORY_LIMIT && !processes->any[c]) ||
+            at + columns[c].width > all)
             continue;
         ret->number[c] = at;
         at += columns[c].width;
@@ -262,13 +267,15 @@ static void draw_head(const struct processes *processes, struct canvas *canvas, 
                         local(texts[i].title));
 }
 
-/* Returns the end of a path that is too long, because the last part distinguishes paths. */
-static const char *path_end(const char *path, int width)
+/* Writes a path; of one that is too long the end, because the last part distinguishes paths. */
+static void path_text(const char *path, int width, const char *ellipsis, char *ret, size_t capacity)
 {
     const char *end = path;
-    while (*end == '/' && (int)strlen(end) > width && strchr(end + 1, '/'))
-        end = strchr(end + 1, '/');
-    return end;
+    if ((int)strlen(path) > width)
+        while (*end == '/' && (int)strlen(end) + text_width(ellipsis) > width &&
+               strchr(end + 1, '/'))
+            end = strchr(end + 1, '/');
+    snprintf(ret, capacity, "%s%s", end == path ? "" : ellipsis, end);
 }
 
 /* Returns a text of the line. If it is too wide, a command line is shown without its program's
@@ -306,7 +313,7 @@ static void container_text(const struct processes *processes, const struct line 
 
 /* Writes the line's name; of a control group that is too long, its end. */
 static void name_text(const struct processes *processes, const struct line *line, int width,
-                      char *ret, size_t capacity)
+                      const char *ellipsis, char *ret, size_t capacity)
 {
     const char *name = local(line->name); /* such as "(none)" */
     int length = (int)line->name_length;
@@ -315,7 +322,7 @@ static void name_text(const struct processes *processes, const struct line *line
     else if (name != line->name)
         snprintf(ret, capacity, "%s", name);
     else if (processes->grouping == BY_GROUP)
-        snprintf(ret, capacity, "%s", path_end(name, width));
+        path_text(name, width, ellipsis, ret, capacity);
     else
         snprintf(ret, capacity, "%.*s", length, name);
 }
@@ -325,7 +332,7 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
 {
     char text[TEXT_SIZE] = "", prefix[256], name[PDH_MAX_INSTANCE_NAME];
     const char *mark = identities_have(&processes->marked, line->identity) ? "*" : "";
-    name_text(processes, line, layout->name - 2, name, sizeof name);
+    name_text(processes, line, layout->name - 2, canvas->utf8 ? "\u2026" : "..", name, sizeof name);
     branch_prefix(line->depth, line->bars, canvas->utf8, layout->name, prefix, sizeof prefix);
     if (processes->grouping && line->members > 1)
         snprintf(text, sizeof text, " (%u)", line->members);
