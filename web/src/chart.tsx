@@ -132,6 +132,9 @@ function byteSteps(_: uPlot, __: number, ___: number, most: number): number[] {
     return [0.01, 0.1, 1, 10, 100].flatMap((size) => [1, 2, 5].map((step) => step * size * unit));
 }
 
+/** Returns the width of an axis in which its labels fit. */
+const axisSize = (_: uPlot, texts: string[] | null) => Math.max(80, 16 + 6.5 * Math.max(0, ...(texts ?? []).map((text) => (text ?? "").length)));
+
 /** Writes into `place` what is at the pointer: its time, marks, and the values of the lines that are nearest to it. */
 function read(plot: uPlot, place: HTMLElement, times: number[], lines: Line[], one: boolean, marks: Mark[]): void {
     const { left = -1, top = 0 } = plot.cursor, distance = (time: number) => Math.abs(plot.valToPos(time, "x") - left);
@@ -203,7 +206,7 @@ function options(lines: Line[], one: boolean, width: number, height: number, sho
         axes: [
             { stroke: ink, grid: { stroke: grid, filter: inside }, ticks: { filter: inside }, space: 90, incrs: STEPS, filter: inside, values: (_: uPlot, splits: number[], __: number, ___: number, step: number) => timeLabels(splits, step) },
             ...units.slice(0, width < NARROW ? 2 : 3).map((unit, i) => ({
-                scale: `y${unit}`, side: i ? 1 : 3, stroke: ink, size: 80, grid: { show: !i, stroke: grid },
+                scale: `y${unit}`, side: i ? 1 : 3, stroke: ink, size: axisSize, grid: { show: !i, stroke: grid },
                 ...(/^B/.test(unit) && !one ? { incrs: byteSteps } : {}),
                 values: (_: uPlot, values: number[]) => labels(values, one ? undefined : counterOf(unit)),
             })),
@@ -253,5 +256,11 @@ export function Chart({ live, lines, one, axis, height = 320 }: { live: Shown; l
             plot.current?.destroy();
         };
     }, []);
-    return <div class="chart" ref={place} role="img" aria-label={t("Chart; the table below has its numbers")} />;
+    return <><div class="chart" ref={place} role="img" aria-label={t("Chart; the table below has its numbers")} /><NoValues live={live} lines={lines} /></>;
+}
+
+/** Says that no line has a value, unless values may still come: the first of a rate needs two samples. */
+export function NoValues({ live, lines }: { live: Shown; lines: Line[] }) {
+    if (live.reading || live.times.length === 1 || !live.tables.every((each) => each.tick)) return null;
+    return lines.some((line) => line.series.values.some((value) => typeof value === "number")) ? null : <p class="note">{t("no values in this range of time")}</p>;
 }

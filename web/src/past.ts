@@ -8,7 +8,7 @@ import { NoSession, ofMachine, request, unreachable } from "./session";
 
 export interface Mark { time: number; kind: "event" | "gap" | "start" | "birth" | "death" | "join" | "hole"; level: string; text: string; }
 /** Values over time as the chart and its legend show them. */
-export interface Shown { times: number[]; made: Set<number>; series: Map<string, Series>; tables: Table[]; }
+export interface Shown { times: number[]; made: Set<number>; series: Map<string, Series>; tables: Table[]; reading?: boolean; }
 interface PastSeries { name: string; average: (number | null)[]; least?: (number | null)[]; most?: (number | null)[]; }
 interface PastTable { times: number[]; series: PastSeries[]; few: boolean; more: boolean; }
 /** `from`, `to`: the section of time that has these values; `to` is after it. */
@@ -155,6 +155,9 @@ export class Past {
         for (const end of ends) for (const each of series.values()) each.values[places.get(end)!] = null;
         /* for a range in the past, an instance has a line only if it existed then */
         if (to < last) for (const [key, each] of series) if (!each.values.some((value) => value !== null && value !== undefined)) series.delete(key);
+        /* what has no instances does not end, and of a provider that does not answer it is not known what has */
+        const silent = new Set(live.tables.map((each) => each.columns).filter((columns) => columns.some((each) => each.why)).flat().map((each) => each.path));
+        for (const each of series.values()) each.alive ||= !each.name || silent.has(each.path);
         /* if nothing of a path is there any more, its instances have ended, and the set may have gone on */
         const whole = pasts.filter(({ path }) => [...series.values()].some((each) => each.path === path && each.alive));
         const stops = whole.map(({ rows }) => rows[rows.length - 1]?.[0] + 1).filter((time) => ends.includes(time)).map((time): Mark => ({ time, kind: "gap", level: "", text: "" }));
@@ -165,7 +168,7 @@ export class Past {
         const each = marks.filter((mark) => { const key = JSON.stringify(mark), known = same.has(key); same.add(key); return !known; });
         const made = new Set([...live.made, ...ends, ...pasts.flatMap(({ table, rows }) => rows.filter(([, i]) => isMade(table, i)).map(([time]) => time))]);
         const shown = "grows" in range ? Math.max(from, Math.min(times[0] ?? to, to - LEAST)) : from;
-        return { times, made, series, tables: live.tables, marks: each.sort((a, b) => b.time - a.time), from: shown, to, more: pasts.some(({ table }) => table.more) };
+        return { times, made, series, tables: live.tables, reading: this.reading, marks: each.sort((a, b) => b.time - a.time), from: shown, to, more: pasts.some(({ table }) => table.more) };
     }
 
     private joinOne(all: Map<string, Series>, path: string, counter: Unit | undefined, past: PastSeries, rows: number[][], places: Map<number, number>, size: number): void {

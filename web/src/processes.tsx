@@ -165,13 +165,13 @@ export function ProcessDetails({ live, axis, state, change, children }: { live: 
     return (
         <section>
             <p><button class="link" onClick={() => change({ process: "" })}>← {t("All processes")}</button></p>
-            <h2>{state.process}{line || !live.tables[0]?.lines ? "" : ` ${t("(ended)")}`}</h2>
+            <h2>{state.process}{line || !live.tables[0]?.lines?.length ? "" : ` ${t("(ended)")}`}</h2>
             {line && <dl>{WORDS.map((each) => line.texts[each.at] ? <div key={each.id}><dt>{t(each.title)}</dt><dd>{line.texts[each.at]}</dd></div> : null)}
                 {COLUMNS.filter((each) => each.only !== "group" && line.values[each.at] !== null).map((each) => <div key={each.id}><dt>{t(each.title)}</dt><dd>{each.text(line.values[each.at]!)}</dd></div>)}</dl>}
             {children}
             <div class="charts">{CHARTS.map(([title, object, counters]) => {
                 const lines = all.filter((each) => counters.some((name) => each.series.path.startsWith(`\\${object}(`) && each.series.path.endsWith(`)\\${name}`)));
-                return lines.length > 0 && <section key={title}><h3>{t(title)}</h3><Chart live={live} lines={lines} one={false} height={190} axis={axis} /></section>;
+                return (lines.length > 0 || !all.length) && <section key={title}><h3>{t(title)}</h3><Chart live={live} lines={lines} one={false} height={190} axis={axis} /></section>;
             })}</div>
             <Legend live={live} lines={all} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={(marked) => change({ marked: state.marked === marked ? "" : marked })} />
         </section>

@@ -127,6 +127,7 @@ const TEXTS = {
     "Type": ["Typ", "Тип"],
     "Show {}": ["{} zeigen", "Показать {}"],
     "Remove {}": ["{} entfernen", "Убрать {}"],
+    "no values in this range of time": ["keine Werte in diesem Zeitraum", "в этом промежутке нет значений"],
     "(ended)": ["(beendet)", "(завершено)"],
 
     /* past.ts, axis.tsx: history and time axis */

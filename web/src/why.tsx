@@ -35,7 +35,8 @@ export function missing(table: Table | undefined): string[] {
     });
     for (const status of table.reasons.values()) found.set(reason(status), (found.get(reason(status)) ?? 0) + 1);
     const why = table.columns.find((column) => column.why)?.why;
-    return [...(why ? [translated(why)] : []), ...[...found].map(([text, count]) => `\\${titleOf(parts(table.columns[0].path).object)}: ${t("{} values are missing: {}", count, text)}`)];
+    return [...(why ? [translated(why)] : []), ...[...found].map(([text, count]) => t("{} values are missing: {}", count, text))]
+        .map((text) => `\\${titleOf(parts(table.columns[0].path).object)}: ${text}`);
 }
 
 /** Shows the reasons for missing values, a line for each, below their tables. With `remove`, a
