@@ -53,10 +53,16 @@ bool catalogue_watch(struct catalogue *catalogue, size_t at);
 /* Writes the path of a counter, without machine. `instance`: ignored if there are no instances. */
 void catalogue_path(const struct catalogue_object *object, const char *instance,
                     const char *counter, char *ret, size_t capacity);
+
+/* ---- search.c ---- */
 /* True if every word of `text` is in the names or the explanation of the object or the counter,
- * without regard to case, or is a short name (cpu, mem, net, load) for a word in them. `counter`
- * NULL: only the object is searched. */
+ * without regard to case, or is an everyday word (cpu, net, slow, full) for something in them.
+ * `counter` NULL: only the object is searched. */
 bool catalogue_matches(const struct catalogue_object *object,
                        const struct catalogue_counter *counter, const char *text);
+/* Passes to `found` the paths of counters that match, at most `most`, and few of each object: first
+ * those whose names match, then those whose explanations do. Returns how many match. */
+size_t catalogue_paths(struct catalogue *catalogue, const char *text, size_t most,
+                       void (*found)(void *context, const char *path), void *context);
 
 #endif

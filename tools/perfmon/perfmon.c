@@ -152,24 +152,6 @@ static int run_status(struct perfmon *perfmon)
     return finish(code);
 }
 
-/* Runs typeperf --explain, which writes the name in args[0] before its messages. */
-static int run_explain(const struct perfmon *perfmon)
-{
-    char **args = calloc(perfmon->arg_count + 4, sizeof *args);
-    if (!perfmon->arg_count || !args) {
-        free(args);
-        fputs("perfmon: explain: name a counter, such as 'Memory::Available Bytes'\n", stderr);
-        return EXIT_USAGE;
-    }
-    args[0] = (char *)"perfmon";
-    args[1] = (char *)"--explain";
-    args[2] = (char *)"--";
-    memcpy(&args[3], perfmon->args, perfmon->arg_count * sizeof *args);
-    int code = beside_run("perfmon", "typeperf", args);
-    free(args);
-    return code;
-}
-
 static int run_open(const struct options *options, const struct perfmon *perfmon)
 {
     if (perfmon->arg_count)
@@ -401,7 +383,7 @@ int main(int argc, char **argv)
         look_at_terminal(&perfmon);
         int command = options.command ? options.command->id : 0;
         code = command == STATUS    ? run_status(&perfmon)
-               : command == EXPLAIN ? run_explain(&perfmon)
+               : command == EXPLAIN ? finish(explain_run(&perfmon))
                : command == OPEN    ? run_open(&options, &perfmon)
                                     : run_window(&perfmon, command == SNAPSHOT);
     } else if (code == SHOWN) {

@@ -122,6 +122,11 @@ struct catalogue *find_object(const char *machine, const char *files, char *word
 /* Prints that there is no such object, and names that are like it; returns the exit code. */
 int complain_of_object(const char *machine, const char *files, const char *word, PDH_STATUS status);
 
+/* ---- explain.c ---- */
+/* Explains the counters of the arguments; for words that are no paths, prints paths that match.
+ * Returns an exit code. */
+int explain_run(const struct perfmon *perfmon);
+
 /* ---- print.c, as-json.c; both return how many files of the providers' state are unusable ---- */
 unsigned status_print(const struct perfmon *perfmon, const struct providers *providers,
                       const struct event_log *log);

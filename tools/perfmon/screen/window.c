@@ -321,7 +321,7 @@ static const struct {
     {"x", "hide the selected instance, or remove a counter that has only this one; X shows what is hidden; Delete removes all of a counter; a, / add others"},
     {"", ""},
     {"Counters", ""},
-    {"/", "search names and explanations; also cpu, mem, net, load"},
+    {"/", "search names and explanations; also everyday words, such as cpu, net, slow, full"},
     {"right, left", "open, close; Enter adds the counter or instance to the chart, A that of all machines"},
     {"o", "the table of the selected object"},
     {"- + *", "fold and unfold the instances below the selected one; unfold all"},
