@@ -635,6 +635,33 @@ static void a_steady_query_opens_what_is_pinned(void **state)
     assert_in_range(opens, 3, 3 + LEFT_OUT);
 }
 
+static size_t resident_bytes(void)
+{
+    char text[64] = "";
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    return strtoul(strchr(text, ' '), NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A program that asks twice a second or less often keeps no memory for the records. */
+static void records_are_given_back_to_the_system(void **state)
+{
+    enum { LEAST_BYTES = 200 }; /* a record is larger */
+    (void)state;
+    workers_start();
+    use_records(1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(run_query(u"101900").types, 1);
+    size_t often = resident_bytes();
+    usleep(600000);
+    assert_int_equal(run_query(u"101900").types, 1);
+    size_t seldom = resident_bytes();
+    workers_end();
+    assert_true(often >= seldom + LEAST_BYTES * (size_t)worker_count);
+}
+
 /* ---- processes that come and go ---- */
 
 static void check_growth(const struct snapshot *old, const struct snapshot *new)
@@ -951,6 +978,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(details_notice_another_program),
         cmocka_unit_test(times_are_finer_than_ticks),
         cmocka_unit_test(a_steady_query_opens_what_is_pinned),
+        cmocka_unit_test(records_are_given_back_to_the_system),
         cmocka_unit_test(ten_thousand_short_lives),
         cmocka_unit_test(a_pid_namespace_sees_its_own_numbers),
         cmocka_unit_test(proc_of_another_namespace_is_read_itself),
