@@ -46,6 +46,8 @@ void stream_done(struct stream *stream);
 /* Returns a pointer to the bytes at `offset`, valid until the next call. *ret is the number of
  * bytes there, at most `size`. NULL: no memory, or a read error; see `status`. */
 const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret);
+/* Makes stream_at read the file again, which may have changed. */
+void stream_forget(struct stream *stream);
 /* Returns how many bytes from `offset` on are in the window. */
 size_t stream_have(const struct stream *stream, uint64_t offset);
 /* the size of a pipe is the number of bytes read so far */

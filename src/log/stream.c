@@ -186,6 +186,12 @@ uint64_t stream_size(const struct stream *stream)
     return stream->zst ? zst_size(stream->zst) : stream_file_size(stream);
 }
 
+void stream_forget(struct stream *stream)
+{
+    if (stream->fd >= 0)
+        stream->len = 0;
+}
+
 size_t stream_have(const struct stream *stream, uint64_t offset)
 {
     bool inside = offset >= stream->start && offset - stream->start <= stream->len;

@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -564,7 +566,7 @@ static void columns_change_anywhere_in_a_circular_file(void **state)
     snprintf(path, sizeof path, "%s", in_folder("changing"));
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 12 * BUFFER);
-        for (unsigned i = 0; i < 150; i++) {
+        for (unsigned i = 0; i < (k < 2 ? 150 : 50); i++) {
             if (i % 3)
                 assert_int_equal(log_write_columns(writer, time_of(i), columns, COLUMNS), 0);
             assert_int_equal(write_one(writer, i, sizes[k]), 0);
@@ -604,6 +606,91 @@ static void an_overtaken_reader_says_so(void **state)
     assert_true(log_losses(log)->list[LOSS_BUFFER].count > 50);
     log_close(log);
     assert_int_equal(log_write_close(writer), 0);
+}
+
+/* A reader that has come to the end gets each further sample, also those that are added to the
+ * buffer that it has read; after log_rewind it gets all that are in the file now. */
+static void a_circular_file_is_followed(void **state)
+{
+    enum { COUNT = 100, BUFFERS = 4 }; /* all of the file is in the reader's window */
+    static const unsigned sizes[] = {100, 600};
+    const struct log_sample *sample;
+    const char *path = in_folder("followed");
+    (void)state;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, BUFFERS * BUFFER);
+        struct log *log = NULL, *again = NULL;
+        for (unsigned i = 0; i < COUNT; i++) {
+            assert_int_equal(write_one(writer, i, sizes[k]), 0);
+            assert_int_equal(log_flush(writer), 0);
+            log = log ? log : open_one(path);
+            again = again ? again : open_one(path);
+            assert_int_equal(log_next(log, &sample), 0);
+            check_sample(sample, i, sizes[k]);
+            assert_int_equal(log_next(log, &sample), (PDH_STATUS)PDH_NO_MORE_DATA);
+        }
+        assert_false(log_losses(log)->any);
+        assert_int_equal(log_rewind(again), 0);
+        assert_int_equal(log_next(again, &sample), 0);
+        unsigned number = (unsigned)((sample->time - noon) / 10000000);
+        assert_in_range(number, k ? COUNT / 2 : 0, COUNT - 3);
+        for (check_sample(sample, number, sizes[k]); ++number < COUNT;) {
+            assert_int_equal(log_next(again, &sample), 0);
+            check_sample(sample, number, sizes[k]);
+        }
+        assert_false(log_losses(again)->any);
+        log_close(again);
+        log_close(log);
+        assert_int_equal(log_write_close(writer), 0);
+    }
+}
+
+static atomic_bool writing;
+static void *write_on(void *writer)
+{
+    for (unsigned i = 0; writing; i++)
+        if (write_one(writer, i, 2200) || log_flush(writer))
+            return "failed";
+    return NULL;
+}
+
+/* The writer replaces buffers while they are read: samples are whole, and in their order. */
+static void a_circular_file_is_read_while_it_is_written(void **state)
+{
+    static const unsigned buffers[] = {12, 40};
+    const char *path = in_folder("written-on");
+    const struct log_sample *sample;
+    unsigned most = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
+        pthread_t thread;
+        void *failed;
+        writing = true;
+        struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, buffers[k] * BUFFER);
+        assert_int_equal(log_flush(writer), 0);
+        assert_int_equal(pthread_create(&thread, NULL, write_on, writer), 0);
+        for (int round = 0; round < 8; round++) {
+            struct log *log = open_one(path);
+            unsigned last = 0, count = 0;
+            for (PDH_STATUS status = 0; (DWORD)status != PDH_NO_MORE_DATA && count < 1000;) {
+                status = log_next(log, &sample);
+                assert_true(!status || (DWORD)status == PDH_NO_MORE_DATA ||
+                            log_losses(log)->list[LOSS_BUFFER].count);
+                if (status)
+                    continue;
+                unsigned number = (unsigned)((sample->time - noon) / 10000000);
+                assert_true(!count++ || number > last);
+                check_sample(sample, last = number, 2200);
+            }
+            most = count > most ? count : most;
+            log_close(log);
+        }
+        writing = false;
+        assert_int_equal(pthread_join(thread, &failed), 0);
+        assert_null(failed);
+        assert_int_equal(log_write_close(writer), 0);
+    }
+    assert_true(most > 5);
 }
 
 /* A sample that would replace all others, or itself, is not written; later ones are. */
@@ -657,6 +744,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_circular_file_has_the_newest),
         cmocka_unit_test(columns_change_anywhere_in_a_circular_file),
         cmocka_unit_test(an_overtaken_reader_says_so),
+        cmocka_unit_test(a_circular_file_is_followed),
+        cmocka_unit_test(a_circular_file_is_read_while_it_is_written),
         cmocka_unit_test(a_sample_too_large_for_the_circle_is_refused),
     };
     if (count > 1)

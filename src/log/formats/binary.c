@@ -34,7 +34,8 @@ struct binary {
     size_t order_count;
     uint64_t turn;      /* the buffer that is being read: its index in order[], or in the file */
     uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */
-    uint64_t newest;    /* sequence number of the newest buffer that was read */
+    uint64_t newest;    /* circular: sequence number of the newest buffer that was read */
+    bool unchecked;     /* circular: the buffer may have been replaced while it was read */
     uint64_t follows;   /* sequence number of the buffer that should be next; 0: not known */
     bool overwritten;   /* the gap that overwriting leaves in a circular capture was seen */
     bool rest;          /* since that gap no record began: parts are of one that was overwritten */
@@ -179,6 +180,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     binary->order = order;
     binary->order_count = 0;
+    stream_forget(&file->stream);
     for (uint32_t i = 0; i < count; i++) {
         size_t got;
         const unsigned char *head =
@@ -197,21 +199,22 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     return 0;
 }
 
-/* Looks for new buffers in a circular capture that is being written; false: there are no new
- * buffers. */
-static bool order_goes_on(struct file *file, struct binary *binary)
+/* Reads the order of the buffers again, because the capture is being written, and goes to the first
+ * buffer with this sequence number or a later one. False: there is none. */
+static bool order_from(struct file *file, struct binary *binary, uint64_t sequence)
 {
-    uint64_t newest = binary->newest;
     if (read_order(file, binary))
         return false;
-    for (size_t i = 1; i < binary->order_count; i++)
-        if (binary->order[i].sequence > newest) {
-            binary->turn = i;
-            binary->overwritten = true; /* what is overwritten from now on, this reader misses */
-            return true;
-        }
-    binary->turn = binary->order_count;
-    return false;
+    binary->turn = 0;
+    while (binary->turn < binary->order_count && binary->order[binary->turn].sequence < sequence)
+        binary->turn++;
+    bool found = binary->turn < binary->order_count;
+    if (!found || binary->order[binary->turn].sequence != binary->newest)
+        binary->offset = 0;
+    binary->unchecked = true;
+    /* what is overwritten after the first samples were read, this reader misses */
+    binary->overwritten |= binary->newest > 0;
+    return found;
 }
 
 /* ---- buffers ---- */
@@ -342,19 +345,40 @@ static void count_buffers(struct file *file, struct binary *binary)
                      binary->buffers * binary->buffer_size);
 }
 
+/* Whether the buffer of a circular capture was replaced after the order was read, or is being
+ * replaced now: its writer first states that nothing of it is used, and the new number last. */
+static bool is_replaced(struct file *file, struct binary *binary, const struct byte_view *view)
+{
+    enum { SEQUENCE = 24, USED = 48 };
+    const struct stream *stream = &file->stream;
+    unsigned char now[BINARY_BUFFER_HEAD];
+    if (!binary->turn || view->got < sizeof now)
+        return false;
+    uint64_t expected = binary->order[binary->turn].sequence;
+    if (get64(view->bytes + SEQUENCE) != expected)
+        return true;
+    bool check = (binary->unchecked || !binary->offset) && stream->fd >= 0 && !stream->zst;
+    binary->unchecked = false;
+    return check && read_at(stream->fd, now, sizeof now, view->offset) == sizeof now &&
+           (get64(now + SEQUENCE) != expected || get32(now + USED) < get32(view->bytes + USED));
+}
+
 static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct byte_view *view)
 {
-    if (binary->order) {
-        if (binary->turn >= binary->order_count && !order_goes_on(file, binary))
+    do {
+        if (binary->order && binary->turn >= binary->order_count &&
+            !order_from(file, binary, binary->newest + 1))
             return at_end(file, stream_size(&file->stream));
+        view->offset = number_of(binary) * binary->buffer_size;
+        view->bytes = stream_at(&file->stream, view->offset, binary->buffer_size, &view->got);
+        if (!view->bytes)
+            return skip_frame(file, binary, view->offset);
+        if (view->got == 0)
+            return at_end(file, view->offset);
+    } while (binary->order && is_replaced(file, binary, view) &&
+             (order_from(file, binary, binary->newest + 1), true));
+    if (binary->order)
         binary->newest = binary->order[binary->turn].sequence;
-    }
-    view->offset = number_of(binary) * binary->buffer_size;
-    view->bytes = stream_at(&file->stream, view->offset, binary->buffer_size, &view->got);
-    if (!view->bytes)
-        return skip_frame(file, binary, view->offset);
-    if (view->got == 0)
-        return at_end(file, view->offset);
     PDH_STATUS status = check_head(file, binary, view);
     if (!status && binary->offset == 0) {
         follow_sequence(file, binary, view);
@@ -439,19 +463,27 @@ static bool is_open_end(struct file *file, const struct binary *binary,
     bool is = !binary->order && !stream->zst && stream->pipe < 0 &&
               binary->written <= number_of(binary) &&
               view->offset + binary->buffer_size >= (stream->fd < 0 ? stream->len : stream->seen);
-    if (is && stream->fd >= 0)
-        stream->len = 0;
+    if (is)
+        stream_forget(stream);
     return is;
 }
 
+/* Whether the buffer is the last one of a circular capture. */
+static bool is_newest(const struct binary *binary)
+{
+    return binary->order && binary->turn + 1 == binary->order_count;
+}
+
 /* Handles records after the last byte that the buffer's head states as used. They are lost, except
- * where a writer counts a sample after it has written it: there the capture ends before them. */
+ * where a writer counts a sample after it has written it: there the capture ends before them. An
+ * empty buffer of a circular capture is being replaced. */
 static PDH_STATUS after_used(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     while (binary->offset + BINARY_RECORD_BODY <= view->got) {
         const unsigned char *record = view->bytes + binary->offset;
         uint32_t size = record_size(record);
-        if (!is_ours(record, size))
+        bool empty = binary->order && view->used == BINARY_BUFFER_HEAD;
+        if (!is_ours(record, size) || empty || is_newest(binary))
             return 0;
         if (is_open_end(file, binary, view))
             return (PDH_STATUS)PDH_NO_MORE_DATA;
@@ -465,7 +497,8 @@ static PDH_STATUS after_used(struct file *file, struct binary *binary, const str
 
 /* Goes to the next buffer. If the present buffer is incomplete the file has no more buffers,
  * because buffers are written in order. In the last buffer of a capture that is being recorded the
- * reader stays, and reads the buffer again, because samples are added to it. */
+ * reader stays, and reads the buffer again, because samples are added to it; in a circular one also
+ * after it has learnt that there is a newer buffer. */
 static PDH_STATUS leave_buffer(struct file *file, struct binary *binary,
                                const struct byte_view *view)
 {
@@ -473,8 +506,14 @@ static PDH_STATUS leave_buffer(struct file *file, struct binary *binary,
         return at_end(file, view->offset + view->got);
     if (is_open_end(file, binary, view))
         return (PDH_STATUS)PDH_NO_MORE_DATA;
-    next_buffer(binary);
-    return 0;
+    if (!is_newest(binary)) {
+        next_buffer(binary);
+        return 0;
+    }
+    if (order_from(file, binary, binary->newest) && !is_newest(binary))
+        return 0;
+    stream_forget(&file->stream);
+    return at_end(file, stream_size(&file->stream));
 }
 
 static PDH_STATUS next_record(struct file *file, struct binary *binary, const unsigned char **ret,
