@@ -141,6 +141,21 @@ static void texts_have_rows_and_columns(void **state)
     assert_int_equal(model_table(model, table)->tick, tick);
 }
 
+/* At an interval near MODEL_TEXT_WANTED wanted texts are read after each sample, not after every
+ * second one: a process that lives for two seconds would have no texts. */
+static void wanted_texts_follow_each_sample(void **state)
+{
+    static const char *const paths[] = {"\\Process Details(*)\\State"};
+    model_set_seconds(model, 0.75 * MODEL_TEXT_WANTED);
+    assert_int_equal(model_add_machine(model, NULL), 0);
+    unsigned table = model_add_texts(model, 0, paths, 1);
+    uint64_t before = 0, last = 0;
+    UNTIL((model_want(model, table), model_table(model, table)->tick) > 0);
+    before = last = model_table(model, table)->tick;
+    UNTIL((model_want(model, table), before = last, last = model_table(model, table)->tick,
+           last == before + 1));
+}
+
 static void one_query_for_all_that_is_shown(void **state)
 {
     unsigned tables[3];
@@ -882,6 +897,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         CASE(texts_have_rows_and_columns),
+        CASE(wanted_texts_follow_each_sample),
         CASE(why_a_table_has_no_rows),
         CASE(one_query_for_all_that_is_shown),
         CASE(the_tick_of_a_time),

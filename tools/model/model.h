@@ -164,9 +164,9 @@ void model_source(const struct model *model, size_t source, struct model_source 
 unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
                          bool history);
 /* Watches text counters, for which PDH has no values. Texts change seldom and may be expensive, so
- * a sample is taken every MODEL_TEXT_SECONDS; already MODEL_TEXT_WANTED seconds after the last one
- * if model_want was called since. Of thousands of processes they are read less often, so that they
- * take at most 0.2 % of a processor (if they are wanted, 3 %), but at least every
+ * a sample is taken every MODEL_TEXT_SECONDS; already about MODEL_TEXT_WANTED seconds after the
+ * last one if model_want was called since. Of thousands of processes they are read less often, so
+ * that they take at most 0.2 % of a processor (if they are wanted, 3 %), but at least every
  * MODEL_TEXT_MOST seconds. Returns the table's number, as model_add_table does. */
 enum { MODEL_TEXT_SECONDS = 10, MODEL_TEXT_WANTED = 1, MODEL_TEXT_MOST = 30 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,

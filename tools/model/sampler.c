@@ -576,14 +576,17 @@ static bool has_counters(const struct spec *spec)
     return any;
 }
 
-/* True if the texts must be read now; never for captures, which have no texts. */
+/* True if the texts must be read now; never for captures, which have no texts. Samples do not come
+ * exactly in time: the nearest one to MODEL_TEXT_WANTED counts, or every second one would be too
+ * early at an interval of one second. */
 static bool texts_due(struct source *source, struct spec *spec)
 {
     enum { RARELY = 500, SOON = 30 }; /* multiples of the processor time that a sample takes */
     double now = model_now(), age = now - spec->text_sample, cost = spec->text_cost;
     double rarely = fmin(fmax(RARELY * cost, MODEL_TEXT_SECONDS), MODEL_TEXT_MOST);
-    double wanted = fmin(fmax(SOON * cost, MODEL_TEXT_WANTED), MODEL_TEXT_MOST);
     pthread_mutex_lock(&source->mutex);
+    double wanted =
+        fmin(fmax(SOON * cost, MODEL_TEXT_WANTED - source->seconds / 2), MODEL_TEXT_MOST);
     bool due = !source->capture &&
                (!spec->text_sample || age >= rarely || (spec->wanted && age >= wanted));
     spec->wanted &= !due;
