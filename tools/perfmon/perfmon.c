@@ -169,7 +169,7 @@ static bool is_capture(const char *name)
     return false;
 }
 
-/* True on Linux' text console, whose font has no Braille characters. */
+/* True on Linux' text console, whose font has no Braille characters and few blocks. */
 static bool on_console(void)
 {
     const char *term = getenv("TERM");
@@ -346,6 +346,7 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                                      .seconds = perfmon->seconds,
                                      .utf8 = perfmon->utf8,
                                      .braille = perfmon->utf8 && perfmon->colours && !on_console(),
+                                     .console = on_console(),
                                      .colours = perfmon->colours};
     int code = prepare(perfmon, &options);
     if (code)

@@ -40,8 +40,23 @@ static struct canvas_cell *cell_at(struct canvas *canvas, int row, int column)
     return &canvas->cells[row * canvas->columns + column];
 }
 
+/* Returns what stands for a character that the font of Linux' text console does not have: instead
+ * of eighths of a block it has the half and the whole. */
+static wchar_t console_character(wchar_t character)
+{
+    static const wchar_t below[] = L"__\u2584\u2584\u2584\u2588\u2588";
+    static const wchar_t left[] = L"\u2588\u2588\u258c\u258c\u258c  ";
+    if (character >= 0x2581 && character <= 0x2587)
+        return below[character - 0x2581];
+    if (character >= 0x2589 && character <= 0x258f)
+        return left[character - 0x2589];
+    return character == L'\u2026' ? L'~' : character;
+}
+
 void canvas_put(struct canvas *canvas, int row, int column, enum style style, wchar_t character)
 {
+    if (canvas->console)
+        character = console_character(character);
     struct canvas_cell *cell = cell_at(canvas, row, column);
     if (cell)
         *cell = (struct canvas_cell){{character}, (unsigned char)style};

@@ -33,6 +33,7 @@ struct canvas {
     int rows, columns;
     bool utf8;    /* the terminal can show more than ASCII */
     bool braille; /* the terminal can also show Braille characters and colours */
+    bool console; /* Linux' text console, whose font has few characters */
     bool marks;   /* bars of each style have a mark of their own, not only a colour */
     struct canvas_cell *cells;
 };

@@ -497,6 +497,7 @@ static void draw_page(struct details *details, struct canvas *canvas, int row, i
 {
     struct canvas *page = &details->page;
     page->utf8 = canvas->utf8;
+    page->console = canvas->console;
     if (!canvas_begin(page, last - row + PAGE_ROWS, canvas->columns))
         return;
     int used = draw_texts(details, page, 0) + 1, free_rows = last - row - used - 1;

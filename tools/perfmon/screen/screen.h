@@ -433,7 +433,7 @@ struct window_options {
     const char *instances;      /* pattern of that object's instances; NULL: all */
     bool several;               /* the capture has several machines */
     double seconds;             /* 0: not given */
-    bool colours, utf8, braille, plain;
+    bool colours, utf8, braille, console, plain;
     bool chart; /* the chart is shown first */
 };
 /* Runs perfmon on a terminal, or with `plain` as lines of text, to its end. Returns an exit

@@ -711,7 +711,8 @@ static bool is_early(const struct window *window, int key, double drawn)
 
 static void loop(struct window *window, const struct window_options *options)
 {
-    struct canvas canvas = {.utf8 = options->utf8, .braille = options->braille};
+    struct canvas canvas = {
+        .utf8 = options->utf8, .braille = options->braille, .console = options->console};
     double drawn = 0;
     int key = TERMINAL_NOTHING;
     for (;;) {
@@ -1104,7 +1105,7 @@ static int snapshot_machine(struct window *window, struct canvas *canvas, struct
 int window_snapshot(const struct window_options *options, int columns)
 {
     struct window window;
-    struct canvas canvas = {.utf8 = options->utf8};
+    struct canvas canvas = {.utf8 = options->utf8, .console = options->console};
     int code = EXIT_FAILED;
     if (window_begin(&window, options, true) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
         code = EXIT_GOOD;
