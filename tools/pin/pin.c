@@ -350,7 +350,10 @@ int bpf_pin(const struct pin_request *request)
     close(place);
     if (code == EXIT_GOOD)
         printf("pinned in " BPF_FOLDER ", readable by %s\n",
-               group == (gid_t)-1 ? "root only" : "root and the folder's group");
+               group != (gid_t)-1 ? "root and the folder's group"
+               : request->grant   ? "root only: there is no group " BPF_GROUP
+                                  "; create it with groupadd --system " BPF_GROUP ", and pin again"
+                                : "root only");
     return code;
 }
 

@@ -88,7 +88,10 @@ static int print_file(const char *name)
         return EXIT_MISSING;
     }
     if (error) {
-        printf("cannot be read: %s\n", strerror(error));
+        printf("cannot be read: %s%s\n", strerror(error),
+               error == EACCES ? "; root may read it, and members of the group " BPF_GROUP
+                                 " after openperflib-bpf pin --grant"
+                               : "");
         return EXIT_FAILED;
     }
     bool old = seen.version != own_version();
