@@ -197,33 +197,45 @@ static void print_value(const char *label, const char *value)
         printf("%-22s%s\n", label, text_seen(value));
 }
 
-void set_print_status(const struct set *set, bool user)
+/* `otherwise`: printed if the state does not have the time */
+static void print_time(const char *label, const char *state, const char *key, const char *otherwise)
 {
-    static const char *const lines[][2] = {
-        {"\nproblem ", "Reason:"        },
-        {"\nfile ",    "Current file:"  },
-        {"\nmissing ", "Without values:"}
-    };
-    if (!set_is_running(set->name, user))
-        return;
-    FREE_AUTO char *state = state_read(set->name, user), *pid = value_of(state, "pid"),
-                   *since = value_of(state, "since"), *samples = value_of(state, "samples"),
-                   *lost = value_of(state, "lost"), *alerts = value_of(state, "alerts");
-    time_t began = since ? (time_t)strtoll(since, NULL, 10) : 0;
+    FREE_AUTO char *value = value_of(state, key);
+    time_t time = value ? (time_t)strtoll(value, NULL, 10) : 0;
     struct tm parts;
     char text[64];
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&began, &parts));
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&time, &parts));
+    print_value(label, value ? text : otherwise);
+}
+
+/* Prints each line of the state with this beginning. */
+static void print_lines(const char *label, const char *state, const char *begin)
+{
+    while (state && (state = strstr(state, begin))) {
+        state += strlen(begin);
+        FREE_AUTO char *value = strndup(state, strcspn(state, "\n"));
+        print_value(label, value);
+    }
+}
+
+void set_print_status(const struct set *set, bool user)
+{
+    bool runs = set_is_running(set->name, user);
+    FREE_AUTO char *state = state_read(set->name, user), *pid = value_of(state, "pid"),
+                   *samples = value_of(state, "samples"), *lost = value_of(state, "lost"),
+                   *alerts = value_of(state, "alerts");
+    if (!runs && (!state || state_holder(set->name, user)))
+        return; /* it did not run since the machine was booted, or this user may not know */
     printf("\n");
-    print_value("Running since:", since ? text : "a moment ago: it takes its first sample");
-    print_value("Process:", pid);
+    print_time(runs ? "Running since:" : "Last run:", state, "since",
+               "a moment ago: it takes its first sample");
+    print_time("Ended:", state, "until", runs ? NULL : "killed, at an unknown time");
+    print_value("Process:", runs ? pid : NULL);
     if (samples)
         printf("%-22s%s%s\n", "Samples:", samples, set->count > 1 ? " of all collectors" : "");
     print_value("Lost samples:", lost && strcmp(lost, "0") != 0 ? lost : NULL);
     print_value("Alerts:", set->kind == SET_ALERT ? alerts : NULL);
-    for (size_t i = 0; i < COUNT(lines); i++)
-        for (const char *at = state; at && (at = strstr(at, lines[i][0]));) {
-            at += strlen(lines[i][0]);
-            FREE_AUTO char *value = strndup(at, strcspn(at, "\n"));
-            print_value(lines[i][1], value);
-        }
+    print_lines("Reason:", state, "\nproblem ");
+    print_lines("Current file:", runs ? state : NULL, "\nfile "); /* later it may be compressed */
+    print_lines("Without values:", state, "\nmissing ");
 }

@@ -657,7 +657,10 @@ static int delete_set(const struct logman *opts)
 {
     if (set_is_running(opts->name, opts->own))
         return set_complain(opts->name, "is running; 'logman stop' stops it", EXIT_FAILED);
-    return set_delete(opts->own, opts->name);
+    int code = set_delete(opts->own, opts->name);
+    if (!code)
+        state_remove(opts->name, opts->own);
+    return code;
 }
 
 static int import(const struct logman *opts)

@@ -277,10 +277,13 @@ int runner_run(struct runner *runner)
     if (!runner->user)
         umask(027); /* only root and the group may read captures */
     code = open_all(runner) ? run_periods(runner) : EXIT_FAILED;
+    runner->until = time(NULL);
+    if (runner->active)
+        state_write(runner, true); /* what `logman query` prints of the last run */
     for (size_t i = 0; runner->active && i < runner->set->count; i++)
         sources_close(&runner->active[i]);
     free(runner->active);
-    state_done(runner);
+    close(runner->lock);
     return code;
 }
 

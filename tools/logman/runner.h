@@ -70,8 +70,8 @@ struct runner {
     bool uncompressed;        /* an event has reported a file that could not be compressed */
     bool reported;            /* systemd or `logman start` was told that the set runs */
     int lock, starter;        /* starter: pipe to `logman start`; -1: none */
-    time_t since;
-    double written; /* when the state file was last written */
+    time_t since, until;      /* until: 0 while it runs */
+    double written;           /* when the state file was last written */
 };
 
 double run_clock(void); /* seconds since boot, including suspended time */
@@ -138,14 +138,15 @@ void command_forget(struct runner *runner);
  * lines "KEY VALUE" ---- */
 /* Locks the set. Returns 0; or, after a message, an exit code: it runs already, or an error. */
 int state_lock(struct runner *runner);
+void state_remove(const char *name, bool user);
 /* Returns the process that runs the set; 0: none, -1: one on another machine, if both have the same
  * home folder; HOLDER_HIDDEN: this user may not know. */
 enum { HOLDER_HIDDEN = -2 };
 pid_t state_holder(const char *name, bool user);
 /* Writes the state file, but only once a second unless `now` is set. */
 void state_write(struct runner *runner, bool now);
-void state_done(struct runner *runner);
-/* Returns the state's text, to be freed; NULL: there is none. */
+/* Returns the state's text, to be freed; NULL: there is none. It stays after the run, until the set
+ * is started or deleted, or the machine is booted. */
 char *state_read(const char *name, bool user);
 
 /* ---- runner.c ---- */

@@ -40,6 +40,13 @@ pid_t state_holder(const char *name, bool user)
     return known && lock.l_type != F_UNLCK ? lock.l_pid : 0;
 }
 
+void state_remove(const char *name, bool user)
+{
+    FREE_AUTO char *path = path_of(name, user, "state");
+    if (path)
+        unlink(path);
+}
+
 int state_lock(struct runner *runner)
 {
     const char *name = runner->set->name;
@@ -53,6 +60,7 @@ int state_lock(struct runner *runner)
         /* a user who may read the file could also lock it, and then the set would never start */
         fchmod(runner->lock, 0600);
         runner->since = time(NULL);
+        state_remove(name, runner->user);
         return 0;
     }
     if (runner->lock < 0)
@@ -83,6 +91,8 @@ static void print_state(const struct runner *runner, FILE *out)
     fprintf(out, "pid %d\nsince %lld\nunit %d\nsamples %llu\nlost %llu\nalerts %llu\n",
             (int)getpid(), (long long)runner->since, unit && atoi(unit) == (int)getpid(), samples,
             (unsigned long long)runner->lost, (unsigned long long)runner->alerts);
+    if (runner->until)
+        fprintf(out, "until %lld\n", (long long)runner->until);
     for (size_t i = 0; i < runner->set->count; i++)
         print_active(&runner->active[i], out);
 }
@@ -101,15 +111,6 @@ void state_write(struct runner *runner, bool now)
     fchmod(fileno(out), 0644);
     if (fclose(out) == 0)
         rename(new, path);
-}
-
-void state_done(struct runner *runner)
-{
-    FREE_AUTO char *path = path_of(runner->set->name, runner->user, "state");
-    if (path)
-        unlink(path);
-    if (runner->lock >= 0)
-        close(runner->lock);
 }
 
 char *state_read(const char *name, bool user)
