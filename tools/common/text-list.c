@@ -179,6 +179,35 @@ bool text_list_read_options(struct text_list *list, const char *path)
     return read_file(list, path, add_option_line);
 }
 
+bool text_lines_take(const char *path, const char *(*take)(void *self, char *line, unsigned number),
+                     void *self, char *why, size_t capacity)
+{
+    FILE *file = fopen(path, "re");
+    const char *wrong = file ? NULL : strerror(errno);
+    char *line = NULL;
+    unsigned number = 0;
+    for (size_t size = 0; !wrong && getline(&line, &size, file) > 0;) {
+        number++;
+        line[strcspn(line, "\n")] = '\0';
+        if (line[strspn(line, " \t")] == '\0' || *line == '#')
+            continue;
+        wrong = take(self, line, number);
+        if (!wrong) {
+            line = NULL; /* its buffer was taken */
+            size = 0;
+        }
+    }
+    free(line);
+    if (wrong && file)
+        snprintf(why, capacity, "line %u: %s", number, wrong);
+    else if (wrong || ferror(file))
+        snprintf(why, capacity, "%s", strerror(errno));
+    bool good = !wrong && !ferror(file);
+    if (file)
+        fclose(file);
+    return good;
+}
+
 const char *text_limit(const char *text, double *ret_limit)
 {
     const char *sign = text + strlen(text);

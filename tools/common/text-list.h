@@ -30,6 +30,13 @@ bool text_list_read(struct text_list *list, const char *path);
  */
 bool text_list_read_options(struct text_list *list, const char *path);
 
+/*
+ * Reads a file's lines, without empty ones and those that begin with "#". A line belongs to `take`
+ * if that returns NULL; otherwise it returns what is wrong with it. False: `why` has the reason.
+ */
+bool text_lines_take(const char *path, const char *(*take)(void *self, char *line, unsigned number),
+                     void *self, char *why, size_t capacity);
+
 /* Returns the sign in a line "PATH>LIMIT" or "PATH<LIMIT". NULL: the line is neither. */
 const char *text_limit(const char *line, double *ret_limit);
 

@@ -6,6 +6,8 @@
  */
 #include "groups.h"
 
+#include "../common/text-list.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -68,55 +70,28 @@ static const char *parse(struct group_rules *rules, char *line)
     return NULL;
 }
 
-/* Reads the lines; returns why one is wrong, or NULL. */
-static const char *read_lines(struct group_rules *rules, FILE *file, unsigned *ret_line)
+static const char *take_line(void *self, char *line, unsigned number)
 {
-    const char *wrong = NULL;
-    char *line = NULL;
-    for (size_t size = 0; !wrong && getline(&line, &size, file) > 0;) {
-        ++*ret_line;
-        line[strcspn(line, "\n")] = '\0';
-        if (line[strspn(line, " \t")] == '\0' || *line == '#')
-            continue;
-        wrong = rules->count == RULES_MOST ? "too many rules" : parse(rules, line);
-        if (wrong)
-            break;
-        line = NULL; /* now the rule owns the line */
-        size = 0;
-    }
-    free(line);
-    if (!wrong && ferror(file))
-        return strerror(errno);
-    return !wrong && !rules->count ? "the file has no rules" : wrong;
-}
-
-/* Reads the rules; returns why they are wrong, or NULL. */
-static const char *read_rules(struct group_rules *rules, const char *what, unsigned *ret_line)
-{
-    if (key_of(what, strlen(what)) < KEYS) {
-        char *line;
-        return asprintf(&line, "{%s}", what) < 0 ? strerror(ENOMEM) : parse(rules, line);
-    }
-    if (!strchr(what, '/'))
-        return "expected program, unit, container, user, or the path of a file, with a slash";
-    FILE *file = fopen(what, "re");
-    const char *wrong = file ? read_lines(rules, file, ret_line) : strerror(errno);
-    if (file)
-        fclose(file);
-    return wrong;
+    struct group_rules *rules = self;
+    return rules->count == RULES_MOST ? "too many rules" : parse(rules, line);
 }
 
 struct group_rules *group_rules_read(const char *what, char why[static GROUP_WHY])
 {
     struct group_rules *rules = calloc(1, sizeof *rules);
-    unsigned line = 0;
-    const char *wrong = rules ? read_rules(rules, what, &line) : strerror(ENOMEM);
-    if (!wrong)
+    char *line;
+    bool good = false;
+    snprintf(why, GROUP_WHY, "%s", strerror(ENOMEM));
+    if (rules && key_of(what, strlen(what)) < KEYS)
+        good = asprintf(&line, "{%s}", what) >= 0 && !parse(rules, line);
+    else if (!strchr(what, '/'))
+        snprintf(why, GROUP_WHY,
+                 "expected program, unit, container, user, or the path of a file, with a slash");
+    else if (rules && (good = text_lines_take(what, take_line, rules, why, GROUP_WHY)) &&
+             !(good = rules->count))
+        snprintf(why, GROUP_WHY, "the file has no rules");
+    if (good)
         return rules;
-    if (line)
-        snprintf(why, GROUP_WHY, "line %u: %s", line, wrong);
-    else
-        snprintf(why, GROUP_WHY, "%s", wrong);
     group_rules_free(rules);
     return NULL;
 }

@@ -203,55 +203,34 @@ static void join_rows(struct vocabulary *vocabulary)
         }
 }
 
-/* Reads the lines; returns why one is wrong, or NULL. */
-static const char *read_lines(struct vocabulary *vocabulary, FILE *file, unsigned *ret_line)
+static const char *take_line(void *self, char *line, unsigned number)
 {
-    const char *wrong = NULL;
-    char *line = NULL;
-    for (size_t size = 0; !wrong && getline(&line, &size, file) > 0;) {
-        ++*ret_line;
-        line[strcspn(line, "\n")] = '\0';
-        if (!*line || *line == '#')
-            continue;
-        wrong = vocabulary->count == ROWS_MOST ? "too many lines"
-                                               : parse(line, &vocabulary->rows[vocabulary->count]);
-        if (wrong)
-            break;
-        struct row *row = &vocabulary->rows[vocabulary->count++];
-        row->number = *ret_line;
-        vocabulary->has_mounts |=
-            row->labels && (strstr(row->labels, "=fstype") || strstr(row->labels, "=device"));
-        line = NULL; /* now the row owns the line */
-        size = 0;
-    }
-    free(line);
-    if (!wrong && ferror(file))
-        return strerror(errno);
-    return !wrong && !vocabulary->count ? "the file has no names" : wrong;
+    struct vocabulary *vocabulary = self;
+    struct row *row = &vocabulary->rows[vocabulary->count];
+    const char *wrong = vocabulary->count == ROWS_MOST ? "too many lines" : parse(line, row);
+    if (wrong)
+        return wrong;
+    vocabulary->count++;
+    row->number = number;
+    vocabulary->has_mounts |=
+        row->labels && (strstr(row->labels, "=fstype") || strstr(row->labels, "=device"));
+    return NULL;
 }
 
 struct vocabulary *vocabulary_read(const char *path, char why[static VOCABULARY_WHY])
 {
     struct vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
-    FILE *file = fopen(path, "re");
-    const char *wrong = file ? NULL : strerror(errno);
-    unsigned line = 0;
-    if (vocabulary) {
-        pthread_mutex_init(&vocabulary->lock, NULL);
-        vocabulary->rows = calloc(ROWS_MOST, sizeof *vocabulary->rows);
-        vocabulary->by_source = calloc(ROWS_MOST, sizeof(struct row *));
-    }
-    if (!vocabulary || !vocabulary->rows || !vocabulary->by_source)
-        wrong = strerror(ENOMEM);
-    if (!wrong)
-        wrong = read_lines(vocabulary, file, &line);
-    if (file)
-        fclose(file);
-    if (wrong) {
-        if (line)
-            snprintf(why, VOCABULARY_WHY, "line %u: %s", line, wrong);
-        else
-            snprintf(why, VOCABULARY_WHY, "%s", wrong);
+    snprintf(why, VOCABULARY_WHY, "%s", strerror(ENOMEM));
+    if (!vocabulary)
+        return NULL;
+    pthread_mutex_init(&vocabulary->lock, NULL);
+    vocabulary->rows = calloc(ROWS_MOST, sizeof *vocabulary->rows);
+    vocabulary->by_source = calloc(ROWS_MOST, sizeof(struct row *));
+    bool good = vocabulary->rows && vocabulary->by_source &&
+                text_lines_take(path, take_line, vocabulary, why, VOCABULARY_WHY);
+    if (good && !vocabulary->count)
+        snprintf(why, VOCABULARY_WHY, "the file has no names");
+    if (!good || !vocabulary->count) {
         vocabulary_free(vocabulary);
         return NULL;
     }
