@@ -6,6 +6,7 @@
  */
 #include "screen.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,7 @@ static const struct {
     [CPU_ALONE] = {"\\Processor(*)\\", CPU_COUNTERS},
     [MEMORY] = {"\\Memory\\", {"Available Bytes", "Cache Bytes", "Committed Bytes"}},
     [USAGE] = {"\\Memory Usage\\", {"% Used Memory", "% Used Swap Space", "Available MBytes Swap"}},
+    /* its instances "cpu", "memory" and "io" have translations */
     [PRESSURE] = {"\\Pressure(*)\\", {"% Some Time", "% Full Time"}},
     [DISK] = {"\\PhysicalDisk(*)\\",
               {"% Idle Time", "Disk Read Bytes/sec", "Disk Write Bytes/sec", "Avg. Disk sec/Transfer"}},
@@ -176,7 +178,7 @@ static bool verdict_pressure(const struct overview *overview, char *ret, size_t 
             break;
         named |= UINT64_C(1) << at;
         used += (size_t)snprintf(ret + used, capacity - used, "%s%s %.0f %%", used ? ", " : "",
-                                 table->rows[at].name, fmin(longest, 100));
+                                 local(table->rows[at].name), fmin(longest, 100));
     }
     if (used && used < capacity)
         snprintf(ret + used, capacity - used, "%s", local(" of the time some task waited"));
@@ -395,7 +397,8 @@ static void draw_history(struct area *area, const struct table *table, size_t r)
     }
 }
 
-static void draw_processors(struct area *area, const struct overview *overview)
+/* `others`: rows of the panels that come below; the total is drawn alone where all do not fit. */
+static void draw_processors(struct area *area, const struct overview *overview, int others)
 {
     const struct table *table = table_of(overview, CPU);
     size_t total = row_named(table, "_Total"), count = 0;
@@ -403,9 +406,11 @@ static void draw_processors(struct area *area, const struct overview *overview)
         count += single(table->rows[r].name);
     draw_shares(area);
     draw_processor(area, table, total, local("all"));
-    draw_history(area, table, total);
-    if (count > (size_t)(area->last - area->row) || count < 2)
-        return; /* single processors are not drawn, only the total */
+    int more = area->last - area->row - others; /* rows for more than the total */
+    if (more > 0)
+        draw_history(area, table, total);
+    if (count < 2 || more <= (int)count)
+        return;
     for (size_t r = 0; r < table->row_count; r++)
         if (single(table->rows[r].name)) {
             const char *comma = strchr(table->rows[r].name, ',');
@@ -463,7 +468,7 @@ static void draw_pressure(struct area *area, const struct overview *overview)
             snprintf(detail, sizeof detail, local("all: %.8s %%"), text);
         /* the share may be above 100, because the kernel's waiting time may jump ahead a little */
         double some = value(table, r, PRESSURE_SOME);
-        draw_share(area, table->rows[r].name, some > 100 ? 100 : some, detail);
+        draw_share(area, local(table->rows[r].name), some > 100 ? 100 : some, detail);
     }
 }
 
@@ -512,14 +517,34 @@ static void draw_disks(struct area *area, const struct overview *overview)
     }
 }
 
+static double traffic(const struct table *table, size_t row)
+{
+    double bytes = value(table, row, NETWORK_IN) + value(table, row, NETWORK_OUT);
+    return !strcmp(table->rows[row].name, "lo") ? -1 : isnan(bytes) ? 0 : bytes;
+}
+
+/* Returns how many networks are busier than that of the row; this machine's own comes last. */
+static int busier(const struct table *table, size_t row)
+{
+    int count = 0;
+    for (size_t r = 0; r < table->row_count; r++)
+        if (single(table->rows[r].name)) {
+            double more = traffic(table, r) - traffic(table, row);
+            count += more > 0 || (!(more < 0) && r < row);
+        }
+    return count;
+}
+
+/* Draws all networks or, without place for all, the busiest. */
 static void draw_network(struct area *area, const struct overview *overview)
 {
     const char *arrows[2] = {"in", "out"};
     const struct table *table = table_of(overview, NETWORK);
     if (table->row_count)
         draw_head(area, "Network", "bytes received and sent per second");
+    int rows = area->last - area->row;
     for (size_t r = 0; r < table->row_count; r++)
-        if (single(table->rows[r].name))
+        if (single(table->rows[r].name) && busier(table, r) < rows)
             draw_rates(area, table->rows[r].name, NAN, value(table, r, NETWORK_IN),
                        value(table, r, NETWORK_OUT), arrows);
 }
@@ -529,8 +554,16 @@ int overview_draw(const struct overview *overview, struct canvas *canvas, int ro
     enum { WIDE = 100, GAP = 3 };
     bool wide = canvas->columns >= WIDE;
     int width = wide ? (canvas->columns - GAP) / 2 : canvas->columns;
-    struct area left = {canvas, row, last, 0, width};
-    draw_processors(&left, overview);
+    /* below the canvas nothing is written: rows are only counted */
+    struct area left = {canvas, row, last, 0, width},
+                below = {canvas, canvas->rows, INT_MAX, 0, width};
+    if (!wide) {
+        draw_memory(&below, overview);
+        draw_pressure(&below, overview);
+        draw_disks(&below, overview);
+        draw_network(&below, overview);
+    }
+    draw_processors(&left, overview, below.row - canvas->rows);
     struct area right = {canvas, wide ? row : left.row, last, wide ? width + GAP : 0, width};
     draw_memory(&right, overview);
     draw_pressure(&right, overview);

@@ -133,6 +133,7 @@ static void choose_lines(struct processes *processes)
     filter_read(processes->filter.text, &processes->wanted);
     for (size_t i = 0; i < processes->list.line_count; i++) {
         struct line *line = &processes->list.lines[i];
+        processes->units |= *text_of(line, UNIT) != 0;
         line->match = filter_matches(&processes->wanted, line);
         if (listed(processes, line, kthreadd))
             processes->list.lines[used++] = *line;
@@ -204,17 +205,28 @@ struct layout {
     int name, number[LINE_VALUES], text[TEXTS], command; /* `command`: width of the last column */
 };
 
-/* Places the columns of numbers from column `at` on; returns the column after the last one. Where
- * not all columns fit, a limit of processor time and what it does come before bytes read and
- * written, unless the list is sorted by these. */
+/* True if the column is shown on a screen with `all` columns. Where not all fit, a limit of
+ * processor time and what it does come before bytes read and written, unless the list is sorted by
+ * these; on a narrow screen they are then shown instead of the memory. */
+static bool is_shown(const struct processes *processes, enum line_value column, int all)
+{
+    bool sorted = processes->sort == READ || processes->sort == WRITTEN;
+    if (sorted && all < columns[READ].least_columns &&
+        (column == processes->sort || column == MEMORY))
+        return column == processes->sort;
+    if (column == READ || column == WRITTEN)
+        return all >= columns[column].least_columns &&
+               (sorted || all >= ALL_COLUMNS || !processes->any[PROCESSOR_LIMIT]);
+    return all >= columns[column].least_columns &&
+           (column < MEMORY_LIMIT || processes->any[column]);
+}
+
+/* Places the columns of numbers from column `at` on; returns the column after the last one. */
 static int place_numbers(const struct processes *processes, int all, int at, struct layout *ret)
 {
     bool grouped = processes->grouping != BY_PROCESS;
-    bool bytes = processes->sort == READ || processes->sort == WRITTEN || all >= ALL_COLUMNS ||
-                 !processes->any[PROCESSOR_LIMIT];
     for (size_t c = 0; c < LINE_VALUES; c++) {
-        if (all < columns[c].least_columns || ((c == READ || c == WRITTEN) && !bytes) ||
-            (grouped && !columns[c].group) || (c >= MEMORY_LIMIT && !processes->any[c]) ||
+        if (!is_shown(processes, (enum line_value)c, all) || (grouped && !columns[c].group) ||
             at + columns[c].width > all)
             continue;
         ret->number[c] = at;
@@ -232,7 +244,8 @@ static struct layout make_layout(const struct processes *processes, int all)
     int at = place_numbers(processes, all, layout.name, &layout);
     for (size_t i = 0; i < TEXTS && !grouped; i++) {
         int width = i == COMMAND ? all - at - 1 : text_width_of(i, all);
-        if (all < texts[i].least_columns || width < text_width_of(i, all) || at + 1 + width > all)
+        if (all < texts[i].least_columns || (i == UNIT && !processes->units) ||
+            width < text_width_of(i, all) || at + 1 + width > all)
             continue;
         layout.text[i] = at + 1;
         at += 1 + width;
@@ -472,6 +485,11 @@ void processes_apply(struct processes *processes, const struct settings *setting
     processes->grouping = (enum grouping)values[SET_GROUPS];
     processes->kernel = values[SET_KERNEL] != 0;
     process_list_want_limits(&processes->list, processes->grouping >= BY_UNIT);
+}
+
+bool processes_detailed(const struct processes *processes)
+{
+    return processes->alone;
 }
 
 const char *processes_problem(const struct processes *processes)

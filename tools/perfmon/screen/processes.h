@@ -75,6 +75,7 @@ struct processes {
     struct identities folded, marked;
     struct actions actions;
     struct details *details; /* NULL: no details were opened */
+    bool units;              /* a process has, or had, a unit: without, there is no column */
     bool alone;              /* the details were drawn last, not the list */
     bool here;               /* the processes are this machine's and live */
 };

@@ -293,6 +293,8 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
                     bool active);
 /* Draws the list with a selected row, or the details of one process. */
 void processes_view(struct processes *processes, struct canvas *canvas, int row, int last);
+/* True if the details of a process were drawn last, not the list. */
+bool processes_detailed(const struct processes *processes);
 /* Returns what is wrong with the list's filter; "": nothing. */
 const char *processes_problem(const struct processes *processes);
 /* Returns the list's filter while the list is shown; an empty one otherwise. */

@@ -259,9 +259,10 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     }
     at = draw_entry(canvas, at, STYLE_WEAK, "/ search");
     draw_entry(canvas, at, STYLE_WEAK,
-               window->now->at                  ? "[ ] minute"
-               : window->view == VIEW_PROCESSES ? "Enter details"
-                                                : "space pause");
+               window->now->at                              ? "[ ] minute"
+               : window->view != VIEW_PROCESSES             ? "space pause"
+               : processes_detailed(window->now->processes) ? ""
+                                                            : "Enter details");
 }
 
 /* clang-format off */
