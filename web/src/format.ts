@@ -16,8 +16,8 @@ function digits(value: number, least: number): string {
 }
 
 export function bytes(value: number, suffix = "", least = 0): string {
-    let step = 0;
-    while (Math.abs(value) >= 1024 && step < STEPS.length - 1) {
+    let step = 0; /* 1023.96 would be written as 1024.0 */
+    while (Math.abs(value) >= 1023.95 && step < STEPS.length - 1) {
         value /= 1024;
         step++;
     }

@@ -110,7 +110,8 @@ function Page() {
     if (why !== null) return <NoEntry why={why} />;
     const joined = recording ? null : past.joined(live, rangeOf(state.range), (path) => live.tables.flatMap((each) => each.columns).find((each) => each.path === path && each.type) ?? counterOf(objects, path)), shown: Shown = joined ?? live, setRange = (range: string) => change({ range });
     const ends = recording ? { from: zoomed?.[0] ?? recording.captures[0].first, to: zoomed?.[1] ?? Math.max(recording.captures[0].last, ...live.times) } : joined;
-    const marks = joined?.marks ?? (recording && state.view === "chart" ? recording.marks : []);
+    /* in lists for the details of a process are others of its program */
+    const marks = joined?.marks.filter((each) => !state.process || !(each.kind === "birth" || each.kind === "death") || each.text === state.process) ?? (recording && state.view === "chart" ? recording.marks : []);
     const lines = state.view === "chart" ? linesOf(shown, state.hidden, state.marked, state.one && state.chart === "line") : [];
     const axis = ends ? { from: ends.from, to: ends.to, marks, zoom: (from: number, to: number) => setRange(rangeText(from, to)), back: () => setRange("") } : undefined;
     const rangeBar = ends && <RangeBar text={state.range} from={ends.from} to={ends.to} set={setRange} past={recording ? null : past} />;

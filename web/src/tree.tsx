@@ -43,7 +43,7 @@ export function Tree({ objects, open: shown, machine, add, show }: { objects: Ob
                             onClick={() => { setOpen(open === object.name ? "" : object.name); setCounter(""); }}>
                             {object.title}{object.single ? "" : ` (${object.instances})`}{object.costly && <small> {t("costly")}</small>}
                         </button>
-                        <button class="table" title={t("Show as a table")} onClick={() => show(object.name)}>▦</button>
+                        <button class="table" title={t("Show as a table")} aria-label={`${t("Show as a table")}: ${object.title}`} onClick={() => show(object.name)}>▦</button>
                         {object.why && <div class="note">{object.why}</div>}
                         {opened && <ul>{(words ? counters : object.counters).map((each) => (
                             <li key={each.name}>
