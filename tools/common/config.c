@@ -17,7 +17,7 @@ int config_read(const struct options *options, bool nested, struct text_list *ke
             "such file, %s; name input files on the command line",
             options->spelled, options->value);
     if (!text_list_add(kept, options->tool->name) || !text_list_read_options(kept, options->value))
-        return options_failed(options, "%s: %s", options->value, strerror(errno));
+        return tool_failed(options->tool->name, "%s: %s", options->value, strerror(errno));
     *ret = (struct options){.tool = options->tool,
                             .command = options->command,
                             .at = 1,

@@ -78,12 +78,12 @@ static const struct option_row *find(const struct options *options, row_matcher 
     return NULL;
 }
 
-static void complain(const struct options *options, const char *format, va_list list)
+static void complain(const char *tool, const char *format, va_list list)
 {
     char *text = NULL;
     if (vasprintf(&text, format, list) < 0)
         text = NULL;
-    fprintf(stderr, "%s: %s\n", options->tool->name, text ? text_seen(text) : "no memory");
+    fprintf(stderr, "%s: %s\n", tool, text ? text_seen(text) : "no memory");
     free(text);
 }
 
@@ -92,18 +92,18 @@ int options_complain(const struct options *options, const char *format, ...)
     const struct tool *command = options->command;
     va_list list;
     va_start(list, format);
-    complain(options, format, list);
+    complain(options->tool->name, format, list);
     va_end(list);
     fprintf(stderr, "Try '%s%s%s --help'.\n", options->tool->name, command ? " " : "",
             command ? command->name : "");
     return EXIT_USAGE;
 }
 
-int options_failed(const struct options *options, const char *format, ...)
+int tool_failed(const char *tool, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    complain(options, format, list);
+    complain(tool, format, list);
     va_end(list);
     return EXIT_FAILED;
 }

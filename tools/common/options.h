@@ -139,9 +139,8 @@ int options_status(int id);
 /* Prints "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */
 int options_complain(const struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Prints "TOOL: message" on stderr, of an option that is right but cannot be followed, such as a
- * file that does not exist; returns EXIT_FAILED. */
-int options_failed(const struct options *options, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Prints "TOOL: message" on stderr, if the command line is right but cannot be followed, because of
+ * a file that does not exist, for example; returns EXIT_FAILED. */
+int tool_failed(const char *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

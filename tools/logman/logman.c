@@ -158,7 +158,7 @@ static int add_change(struct logman *opts, struct options *options, int id)
     LONGLONG time = 0;
     struct change *grown = realloc(opts->changes, (opts->count + 1) * sizeof *grown);
     if (!grown)
-        return options_failed(options, "no memory");
+        return tool_failed(options->tool->name, "no memory");
     opts->changes = grown;
     opts->last = id;
     if ((id == BEGIN || id == END) && when_take(options, &time))
@@ -419,7 +419,7 @@ static int take_output(const struct options *options, struct set *set)
     FREE_AUTO char *here = *path == '/' ? strdup("") : getcwd(NULL, 0);
     FREE_AUTO char *whole = here ? text_format("%s%s%s", here, *here ? "/" : "", path) : NULL;
     if (!whole)
-        return options_failed(options, "%s: %s", path, strerror(errno));
+        return tool_failed(options->tool->name, "%s: %s", path, strerror(errno));
     char *file = strrchr(whole, '/') + 1;
     cut_extension(file);
     if (*file && !set_name_valid(file))
@@ -459,7 +459,7 @@ static int add_counter_file(struct logman *opts, const struct options *options,
     struct text_list list = {0};
     int wrong = 0;
     if (!text_list_read(&list, options->value))
-        wrong = options_failed(options, "%s: %s", options->value, strerror(errno));
+        wrong = tool_failed(options->tool->name, "%s: %s", options->value, strerror(errno));
     for (size_t i = 0; !wrong && i < list.count; i++)
         wrong = add_counter(opts, options, set, list.texts[i]);
     text_list_done(&list);
@@ -564,7 +564,7 @@ static int check_user(const struct options *options, const struct set *set)
 {
     const struct passwd *user = set->user ? getpwnam(set->user) : NULL;
     if (set->user && !user)
-        return options_failed(options, "-u: there is no such user: %s", set->user);
+        return tool_failed(options->tool->name, "-u: there is no such user: %s", set->user);
     if (user && geteuid() != 0 && user->pw_uid != geteuid())
         return options_complain(options, "-u: only root may name another user");
     return 0;

@@ -86,7 +86,7 @@ static int take_option(struct options *options, int id, struct perfmon *perfmon,
     if (id == MACHINE)
         perfmon->machines[perfmon->machine_count++] = options->value;
     else if (id == COUNTER_FILE && !text_list_read(list, options->value))
-        return options_failed(options, "%s: %s", options->value, strerror(errno));
+        return tool_failed(options->tool->name, "%s: %s", options->value, strerror(errno));
     else if (id == OPTION_ARGUMENT && !text_list_add(list, options->value))
         return EXIT_FAILED;
     return 0;

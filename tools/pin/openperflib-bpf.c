@@ -8,7 +8,6 @@
 #include "pin.h"
 #include "../common/options.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -53,17 +52,6 @@ static const struct tool tool = {
     .commands = commands,
     .more = more,
 };
-
-int bpf_complain(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    fputs("openperflib-bpf: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
-    va_end(list);
-    return EXIT_FAILED;
-}
 
 static bool take_option(struct pin_request *request, const struct options *options, int id)
 {

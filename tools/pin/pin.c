@@ -95,7 +95,7 @@ static int find_place(bool may_mount)
     if (!may_mount)
         return bpf_complain(
             "no BPF file system is mounted at " BPF_PLACE "; openperflib-bpf pin "
-            "--mount mounts one, as does\n    mount -t bpf -o mode=0755 bpf " BPF_PLACE);
+            "--mount mounts one, as does: mount -t bpf -o mode=0755 bpf " BPF_PLACE);
     if (mount("bpf", BPF_PLACE, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0711") != 0)
         return bpf_complain("cannot mount a BPF file system at " BPF_PLACE ": %s", strerror(errno));
     return EXIT_GOOD;

@@ -35,8 +35,7 @@ int bpf_status(void);
 
 /* The names under which the programs are pinned, ended by NULL. */
 extern const char *const bpf_names[];
-/* Prints "openperflib-bpf: ..." on stderr; returns EXIT_FAILED. */
-int bpf_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define bpf_complain(...) tool_failed("openperflib-bpf", __VA_ARGS__)
 /* Finds the cause in a warning of libbpf and keeps it for bpf_cause. If the warning contains the
  * verifier's log, the cause is the log's last line that is not statistics. NULL: clears the
  * cause. */

@@ -49,7 +49,7 @@ static int take_file(struct text_list *list, const struct options *options)
 {
     return text_list_read(list, options->value)
                ? 0
-               : options_failed(options, "%s: %s", options->value, strerror(errno));
+               : tool_failed(options->tool->name, "%s: %s", options->value, strerror(errno));
 }
 
 static int take_number(unsigned long *ret, const struct options *options)

@@ -54,17 +54,6 @@ static const struct tool tool = {
 
 static struct json json = {0};
 
-int samba_complain(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    fputs("openperflib-samba: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
-    va_end(list);
-    return EXIT_FAILED;
-}
-
 void samba_print(const char *format, ...)
 {
     char line[2 * SAMBA_PATH];

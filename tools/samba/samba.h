@@ -46,7 +46,7 @@ int samba_enable(const struct samba *samba, bool dry, bool now);
 int samba_disable(const struct samba *samba, bool dry, bool now);
 
 /* ---- openperflib-samba.c ---- */
-int samba_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define samba_complain(...) tool_failed("openperflib-samba", __VA_ARGS__)
 /* Prints one step, as text or as a member of a JSON array. */
 void samba_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

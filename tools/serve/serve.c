@@ -334,6 +334,6 @@ int main(int argc, char **argv)
         return run_all(&settings, (gid_t)-1);
     const struct group *group = getgrnam(settings.group);
     if (!group)
-        return options_failed(&options, "there is no group %s", text_seen(settings.group));
+        return tool_failed(tool.name, "there is no group %s", text_seen(settings.group));
     return run_all(&settings, group->gr_gid);
 }

@@ -67,9 +67,9 @@ static int take_counter_file(struct typeperf *opts, const struct options *option
 {
     size_t before = opts->args.count;
     if (!text_list_read(&opts->args, options->value))
-        return options_failed(options, "%s: %s", options->value, strerror(errno));
+        return tool_failed(options->tool->name, "%s: %s", options->value, strerror(errno));
     if (opts->args.count == before)
-        return options_failed(options, "%s: the file has no counters", options->value);
+        return tool_failed(options->tool->name, "%s: the file has no counters", options->value);
     return 0;
 }
 
