@@ -263,6 +263,22 @@ static void rows_are_found_by_name(void **state)
     assert_null(table_texts(NULL, "a", &at));
 }
 
+/* The name of a kernel worker has its present work; that of any other process is another one. */
+static void workers_are_found_by_number(void **state)
+{
+    const struct row rows[] = {
+        {.name = "sh:7"}, {.name = "kworker_0:1-events:25"}, {.name = "kworker_0:2:31"}};
+    const char *const texts[] = {"1", "2", "3"};
+    const struct table table = {.row_count = 3, .column_count = 1, .rows = rows, .texts = texts};
+    size_t at = 0;
+    assert_string_equal(*table_texts(&table, "kworker_0:1-rcu_gp:25", &at), "2");
+    assert_string_equal(*table_texts(&table, "kworker_0:2-events:31", &at), "3");
+    assert_null(table_texts(&table, "kworker_0:1-events:5", &at));
+    assert_null(table_texts(&table, "kworker", &at));
+    assert_null(table_texts(&table, "sh:25", &at));
+    assert_null(table_texts(&table, "kworker_0:1:7", &at));
+}
+
 /* A model that was never updated, or was paused from the beginning, is freed at once. */
 static void a_model_that_was_never_updated(void **state)
 {
@@ -902,6 +918,7 @@ int main(void)
         CASE(one_query_for_all_that_is_shown),
         CASE(the_tick_of_a_time),
         CASE(rows_are_found_by_name),
+        CASE(workers_are_found_by_number),
         CASE(all_are_in_the_first_sample),
         CASE(a_model_that_was_never_updated),
         CASE(tables_come_and_go),

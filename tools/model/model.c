@@ -394,10 +394,24 @@ size_t rows_find(const struct row *rows, size_t count, const char *name, size_t 
     return count;
 }
 
+/* True if both are names of one worker of the kernel. Its name has its present work, which may be
+ * another one in each sample: "kworker_0:1-events:25", "kworker_0:1-rcu_gp:25". */
+static bool same_worker(const char *left, const char *right)
+{
+    static const char worker[] = "kworker_";
+    size_t length = strlen(worker);
+    return !strncmp(left, worker, length) && !strncmp(right, worker, length) && strchr(left, ':') &&
+           strchr(right, ':') && !strcmp(strrchr(left, ':'), strrchr(right, ':'));
+}
+
 const char *const *table_texts(const struct table *table, const char *name, size_t *at)
 {
-    size_t row = table ? rows_find(table->rows, table->row_count, name, at) : 0;
-    return table && row < table->row_count ? &table->texts[row * table->column_count] : NULL;
+    size_t count = table ? table->row_count : 0;
+    size_t row = table ? rows_find(table->rows, count, name, at) : 0;
+    for (size_t i = 0; row == count && i < count; i++)
+        if (same_worker(name, table->rows[i].name))
+            row = i;
+    return row < count ? &table->texts[row * table->column_count] : NULL;
 }
 
 const struct history *const *model_histories(const struct model *model, unsigned table,
