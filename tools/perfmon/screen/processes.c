@@ -53,7 +53,7 @@ static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER"
 /* clang-format on */
 
 /* The column of users is narrower on narrow screens, so that at 80 columns command lines fit. */
-enum { NARROW = 100, USER_NARROW = 8, PROGRAM_ONLY = 40, ALL_COLUMNS = 120 };
+enum { NARROW = 100, USER_NARROW = 8, PROGRAM_ONLY = 40, ALL_COLUMNS = 120, GROUP_LEAST = 24 };
 
 static int text_width_of(size_t text, int all)
 {
@@ -235,10 +235,22 @@ static int place_numbers(const struct processes *processes, int all, int at, str
     return at;
 }
 
+/* Returns the width of groups' names: a third of the screen, or less if the last columns of numbers
+ * would not fit. */
+static int group_width(const struct processes *processes, int all)
+{
+    int rest = all;
+    for (size_t c = 0; c < LINE_VALUES; c++)
+        if (columns[c].group && is_shown(processes, (enum line_value)c, all) &&
+            rest - columns[c].width >= GROUP_LEAST)
+            rest -= columns[c].width;
+    return rest < all / 3 ? rest : all / 3;
+}
+
 static struct layout make_layout(const struct processes *processes, int all)
 {
     bool grouped = processes->grouping != BY_PROCESS;
-    struct layout layout = {.name = grouped ? all / 3 : NAME_LEAST};
+    struct layout layout = {.name = grouped ? group_width(processes, all) : NAME_LEAST};
     if (processes->tree && !grouped)
         layout.name = all < 80 ? TREE_LEAST : all < 130 ? all * 3 / 10 : TREE_MOST;
     int at = place_numbers(processes, all, layout.name, &layout);
