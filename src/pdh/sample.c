@@ -51,17 +51,8 @@ static struct instance_key key_of(const struct item_set *set, const struct sampl
 
 static bool make_table(struct item_set *set)
 {
-    uint32_t capacity = 16;
-    while (capacity / 4 < set->count)
-        capacity *= 2;
-    if (capacity > set->table_capacity) {
-        uint32_t *table = reallocarray(set->table, capacity, sizeof *table);
-        if (!table)
-            return false;
-        set->table = table;
-        set->table_capacity = capacity;
-    }
-    memset(set->table, 0, set->table_capacity * sizeof *set->table);
+    if (!snapshot_table_clear(&set->table, &set->table_capacity, 4 * (size_t)set->count))
+        return false;
     for (uint32_t i = 0; i < set->count; i++) {
         const struct instance_key key = key_of(set, &set->items[i]);
         *slot_of(set, &key) = i + 1;

@@ -216,25 +216,26 @@ static void enter_instance(struct snapshot *snapshot, const struct snapshot_obje
     first->last = position;
 }
 
-static bool make_table(struct snapshot *snapshot)
+bool snapshot_table_clear(uint32_t **table, uint32_t *capacity, size_t least)
 {
-    uint32_t capacity = 16;
-    while (capacity / 2 < snapshot->instance_count)
-        capacity *= 2;
-    if (capacity > snapshot->table_capacity) {
-        uint32_t *table = reallocarray(snapshot->table, capacity, sizeof *table);
-        if (!table)
+    size_t wanted = 16;
+    while (wanted < least)
+        wanted *= 2;
+    if (wanted > *capacity) {
+        uint32_t *grown = reallocarray(*table, wanted, sizeof *grown);
+        if (!grown)
             return false;
-        snapshot->table = table;
-        snapshot->table_capacity = capacity;
+        *table = grown;
+        *capacity = (uint32_t)wanted;
     }
-    memset(snapshot->table, 0, snapshot->table_capacity * sizeof *snapshot->table);
+    memset(*table, 0, *capacity * sizeof **table);
     return true;
 }
 
 static bool name_instances(struct snapshot *snapshot)
 {
-    if (!make_table(snapshot))
+    if (!snapshot_table_clear(&snapshot->table, &snapshot->table_capacity,
+                              2 * (size_t)snapshot->instance_count))
         return false;
     for (uint32_t i = 0; i < snapshot->object_count; i++) {
         const struct snapshot_object *object = &snapshot->objects[i];

@@ -55,6 +55,9 @@ struct snapshot {
         table_capacity; /* table_capacity: a power of 2 */
 };
 
+/* Makes an empty hash table of at least `least` slots, a power of 2; it never shrinks. False: no
+ * memory; the table is as it was. */
+bool snapshot_table_clear(uint32_t **table, uint32_t *capacity, size_t least);
 /* Parses snapshot->bytes. A damaged part and everything after it are ignored. PDH_INVALID_DATA: the
  * bytes are not a block; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS snapshot_parse(struct snapshot *snapshot);
