@@ -19,6 +19,7 @@ enum {
     KEY_NPAGE = 338,
     KEY_PPAGE,
     KEY_ENTER = 343,
+    KEY_BTAB = 353,
     KEY_END = 360
 };
 #define KEY_F(number) (264 + (number))

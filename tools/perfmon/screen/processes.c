@@ -43,7 +43,7 @@ static const struct {
     int width, least_columns;
 } texts[TEXTS] = {
     [USER]    = {"USER",    10, 70},
-    [STATE]   = {"STATE",   10, 150},
+    [STATE]   = {"STATE",   16, 150},
     [UNIT]    = {"UNIT",    24, 170},
     [GROUP]   = {"GROUP",   0,  1000},
     [COMMAND] = {"COMMAND", 12, 0},

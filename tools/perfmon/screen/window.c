@@ -269,7 +269,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
 static const struct {
     const char *key, *text;
 } help[] = {
-    {"1 2 3 4 5, Tab", "overview, processes, chart, counters, table of an object"},
+    {"1 2 3 4 5, Tab", "overview, processes, chart, counters, table of an object; Shift+Tab goes back"},
     {"q", "quit"},
     {"mouse", "the wheel and a click select; a click on a view's name in the last line opens it"},
     {"p, space", "pause and continue; in the list of processes, space marks the selected process instead"},
@@ -559,7 +559,10 @@ static int view_of_key(struct window *window, int key)
         return VIEW_TREE;
     if (key == 'm' && window->machine_count > 1)
         return VIEW_MACHINES;
-    return key == '\t' ? (window->view + 1) % (VIEWS - !window->now->object) : window->view;
+    int count = VIEWS - !window->now->object, step = key == '\t'       ? 1
+                                                     : key == KEY_BTAB ? count - 1
+                                                                       : 0;
+    return step ? (window->view + step) % count : window->view;
 }
 
 /* Reports that a letter, a function key or one of `others` does nothing in the present view. */
