@@ -360,6 +360,6 @@ bool ended_line(const struct ended *ended, struct line *lines, size_t count, enu
     for (size_t v = 0; v < PROCESS_VALUES; v++)
         ret->values[v] = NAN;
     ret->values[CPU] = ended->rate;
-    ret->values[TIME] = time;
+    ret->values[TIME] = fmax(time, 0); /* a difference of rounded sums */
     return !isnan(ended->rate);
 }
