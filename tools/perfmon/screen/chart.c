@@ -580,11 +580,10 @@ static void put_value(struct canvas *canvas, int row, int column, int width, dou
         text_duration(number, text);
     else if (time)
         snprintf(text, sizeof text, "%.6f", number);
-    else { /* seven digits, because histories store no more; after them zeros */
-        double size = fabs(number), unit = size < 1e7 ? 1 : pow(10, floor(log10(size)) - 6);
+    else { /* no more decimals than the history stores: about seven digits */
+        double size = fabs(number);
         int decimals = size < 1e4 ? 3 : size < 1e5 ? 2 : size < 1e6 ? 1 : 0;
-        snprintf(text, sizeof text, "%.*f", decimals,
-                 unit > 1 ? round(number / unit) * unit : number);
+        snprintf(text, sizeof text, "%.*f", decimals, number);
     }
     canvas_right(canvas, row, column, width, STYLE_PLAIN, text);
 }
