@@ -17,7 +17,8 @@ struct group {
     float least, most, average;
     unsigned char count;
 };
-enum { BLOCK = 60, BLOCKS = MODEL_COARSE_COUNT / BLOCK + 1, STEP = 16, MOST_BYTES = 14 };
+/* BLOCKS - 1 whole blocks have the part of an hour that the last MODEL_FINE samples do not have */
+enum { BLOCK = 56, BLOCKS = MODEL_COARSE_COUNT / BLOCK + 1, STEP = 16, MOST_BYTES = 14 };
 /* Groups that follow each other, as add_to_block writes them. */
 struct block {
     unsigned char *data;        /* its size is the next multiple of STEP */
