@@ -645,11 +645,84 @@ static void a_circular_file_is_followed(void **state)
     }
 }
 
+enum { CIRCLE = 6, SEQUENCE = 24, USED = 48 };
+enum { TWINS, ALL_SAME, ALL_ONES, EMPTY, LAST_EMPTY, RANDOM, HEADS = RANDOM + 60 };
+
+static char *head_of(const struct buffer *file, size_t number)
+{
+    return file->data + number * BUFFER;
+}
+
+static uint64_t sequence_of(const struct buffer *file, size_t number)
+{
+    uint64_t sequence;
+    memcpy(&sequence, head_of(file, number) + SEQUENCE, sizeof sequence);
+    return sequence;
+}
+
+/* Makes heads false; `newest`: the number of the newest buffer. */
+static void falsify(struct buffer *file, int kind, size_t newest)
+{
+    size_t last = newest == 1 ? CIRCLE - 1 : newest - 1, older = last == 1 ? CIRCLE - 1 : last - 1;
+    if (kind == TWINS)
+        memcpy(head_of(file, last) + SEQUENCE, head_of(file, newest) + SEQUENCE, 8);
+    for (size_t i = 0; kind == ALL_SAME && i < CIRCLE; i++)
+        memset(head_of(file, i) + SEQUENCE, 0, 8);
+    if (kind == ALL_ONES)
+        memset(head_of(file, last), 0xFF, 72);
+    if (kind == EMPTY || kind == LAST_EMPTY)
+        memcpy(head_of(file, kind == EMPTY ? older : newest) + USED, "\x48\0\0", 4);
+    for (int i = 0; kind >= RANDOM && i < 4; i++)
+        head_of(file, (size_t)rand() % CIRCLE)[SEQUENCE + rand() % 32] = (char)rand();
+}
+
+/* Whatever the heads of the buffers say, reading ends, and what is missing is reported. */
+static void a_circular_file_with_false_heads_is_read_to_its_end(void **state)
+{
+    enum { SAMPLES = 40, MOST_CALLS = 1000 };
+    BUFFER_AUTO whole = {0};
+    BUFFER_AUTO copy = {0};
+    char path[128];
+    size_t newest = 1;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("heads"));
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, CIRCLE * BUFFER);
+    for (unsigned i = 0; i < SAMPLES; i++)
+        assert_int_equal(write_one(writer, i, 600), 0);
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal(file_read(AT_FDCWD, path, &whole), 0);
+    assert_int_equal(whole.len, CIRCLE * BUFFER);
+    for (size_t i = 2; i < CIRCLE; i++)
+        newest = sequence_of(&whole, i) > sequence_of(&whole, newest) ? i : newest;
+    srand(11);
+    for (int kind = 0; kind < HEADS; kind++) {
+        buffer_clear(&copy);
+        buffer_add(&copy, whole.data, whole.len);
+        falsify(&copy, kind, newest);
+        int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), calls = 0;
+        assert_int_equal(write(fd, copy.data, copy.len), (ssize_t)copy.len);
+        close(fd);
+        struct log *log = NULL;
+        const struct log_sample *sample;
+        if (log_open(&(const char *){path}, 1, &log, NULL))
+            continue; /* the first head may be false, too */
+        bool reported = false;
+        for (PDH_STATUS status = 0; (DWORD)status != PDH_NO_MORE_DATA; calls++) {
+            assert_in_range(calls, 0, MOST_CALLS);
+            status = log_next(log, &sample);
+            reported |= (DWORD)status == PDH_BINARY_LOG_CORRUPT || log_losses(log)->any;
+        }
+        assert_true(reported || kind <= ALL_SAME || kind >= RANDOM);
+        log_close(log);
+    }
+}
+
 static atomic_bool writing;
 static atomic_uint written;
+enum { MOST_WRITTEN = 1500 }; /* so that a slow reader does not fill the disk */
 static void *write_on(void *writer)
 {
-    for (; writing; written++)
+    for (; writing && written < MOST_WRITTEN; written++)
         if (write_one(writer, written, 2200) || log_flush(writer))
             return "failed";
     return NULL;
@@ -751,6 +824,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(columns_change_anywhere_in_a_circular_file),
         cmocka_unit_test(an_overtaken_reader_says_so),
         cmocka_unit_test(a_circular_file_is_followed),
+        cmocka_unit_test(a_circular_file_with_false_heads_is_read_to_its_end),
         cmocka_unit_test(a_file_is_read_while_it_is_written),
         cmocka_unit_test(a_sample_too_large_for_the_circle_is_refused),
     };

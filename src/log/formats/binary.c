@@ -32,10 +32,11 @@ struct binary {
     /* order in which the buffers are read; NULL: as they are in the file */
     struct buffer_place *order;
     size_t order_count;
-    uint64_t turn;      /* the buffer that is being read: its index in order[], or in the file */
-    uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */
-    uint64_t newest;    /* circular: sequence number of the newest buffer that was read */
-    bool unchecked;     /* circular: the buffer may have been replaced while it was read */
+    uint64_t turn;   /* the buffer that is being read: its index in order[], or in the file */
+    uint32_t offset; /* position in that buffer; 0: its head was not checked yet */
+    struct buffer_place newest; /* circular: the last buffer that was viewed */
+    bool unchecked;             /* circular: the buffer may have been replaced while it was read */
+    bool begun;                 /* circular: a buffer after the first one was read */
     uint64_t follows;   /* sequence number of the buffer that should be next; 0: not known */
     bool overwritten;   /* the gap that overwriting leaves in a circular capture was seen */
     bool rest;          /* since that gap no record began: parts are of one that was overwritten */
@@ -199,22 +200,31 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     return 0;
 }
 
-/* Reads the order of the buffers again, because the capture is being written, and goes to the first
- * buffer with this sequence number or a later one. False: there is none. */
-static bool order_from(struct file *file, struct binary *binary, uint64_t sequence)
+/* Whether it is a circular capture to which buffers may be added. */
+static bool can_change(const struct file *file, const struct binary *binary)
 {
-    if (read_order(file, binary))
-        return false;
-    binary->turn = 0;
-    while (binary->turn < binary->order_count && binary->order[binary->turn].sequence < sequence)
-        binary->turn++;
-    bool found = binary->turn < binary->order_count;
-    if (!found || binary->order[binary->turn].sequence != binary->newest)
+    return binary->order && !file->stream.zst && file->stream.fd >= 0;
+}
+
+/* Reads the order of the buffers again, because the capture may be being written, and goes to the
+ * first buffer after the newest one; `same`: or to that one, if it is still there. A place is never
+ * before the newest one, so that reading ends whatever the heads say. */
+static PDH_STATUS order_again(struct file *file, struct binary *binary, bool same)
+{
+    if (!can_change(file, binary))
+        return 0;
+    PDH_STATUS status = read_order(file, binary);
+    int order = 1;
+    for (binary->turn = 0; !status && binary->turn < binary->order_count; binary->turn++) {
+        order = compare_places(&binary->order[binary->turn], &binary->newest);
+        if (order > 0 || (same && order == 0))
+            break;
+    }
+    if (order)
         binary->offset = 0;
     binary->unchecked = true;
-    /* what is overwritten after the first samples were read, this reader misses */
-    binary->overwritten |= binary->newest > 0;
-    return found;
+    binary->overwritten |= binary->begun; /* what is overwritten now, this reader misses */
+    return status;
 }
 
 /* ---- buffers ---- */
@@ -345,6 +355,30 @@ static void count_buffers(struct file *file, struct binary *binary)
                      binary->buffers * binary->buffer_size);
 }
 
+/* Whether the buffer is the last one of a circular capture. */
+static bool is_newest(const struct binary *binary)
+{
+    return binary->order && binary->turn + 1 == binary->order_count;
+}
+
+/* Returns the record's size; 0: no record begins here. A record with a full header begins with the
+ * size; one with a short header has the size after its kind. */
+static uint32_t record_size(const unsigned char *record)
+{
+    int type = record[2];
+    /* bytes that fill the rest of the buffer, not a record */
+    if (!(record[3] & 0x80) || get32(record) == UINT32_MAX)
+        return 0;
+    bool full = type == 0x0A || type == 0x14 || type == 0x12 || type == 0x13;
+    return get16(record + (full ? 0 : 4));
+}
+
+static bool is_ours(const unsigned char *record, uint32_t size)
+{
+    return (record[2] == 0x0A || record[2] == 0x14) && size >= BINARY_RECORD_BODY &&
+           memcmp(record + 24, binary_guid, sizeof(binary_guid)) == 0;
+}
+
 /* Whether the buffer of a circular capture was replaced after the order was read, or is being
  * replaced now: its writer first states that nothing of it is used, and the new number last. */
 static bool is_replaced(struct file *file, struct binary *binary, const struct byte_view *view)
@@ -352,35 +386,45 @@ static bool is_replaced(struct file *file, struct binary *binary, const struct b
     enum { SEQUENCE = 24, USED = 48 };
     const struct stream *stream = &file->stream;
     unsigned char now[BINARY_BUFFER_HEAD];
-    if (!binary->turn || view->got < sizeof now)
+    if (!can_change(file, binary) || !binary->turn ||
+        view->got < BINARY_BUFFER_HEAD + BINARY_RECORD_BODY)
         return false;
-    uint64_t expected = binary->order[binary->turn].sequence;
-    if (get64(view->bytes + SEQUENCE) != expected)
+    uint32_t used = get32(view->bytes + USED);
+    const unsigned char *record = view->bytes + BINARY_BUFFER_HEAD;
+    bool emptied = used == BINARY_BUFFER_HEAD && is_ours(record, record_size(record));
+    if (get64(view->bytes + SEQUENCE) != binary->newest.sequence ||
+        (emptied && !is_newest(binary) && !binary->written))
         return true;
-    bool check = (binary->unchecked || !binary->offset) && stream->fd >= 0 && !stream->zst;
+    bool check = binary->unchecked || !binary->offset;
     binary->unchecked = false;
     return check && read_at(stream->fd, now, sizeof now, view->offset) == sizeof now &&
-           (get64(now + SEQUENCE) != expected || get32(now + USED) < get32(view->bytes + USED));
+           (get64(now + SEQUENCE) != binary->newest.sequence || get32(now + USED) < used);
 }
 
 static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct byte_view *view)
 {
+    PDH_STATUS status = 0;
+    bool ended = binary->order && binary->turn >= binary->order_count;
     do {
-        if (binary->order && binary->turn >= binary->order_count &&
-            !order_from(file, binary, binary->newest + 1))
-            return at_end(file, stream_size(&file->stream));
+        if (ended)
+            status = order_again(file, binary, false);
+        if (!status && binary->order && binary->turn >= binary->order_count)
+            status = at_end(file, stream_size(&file->stream));
+        if (status)
+            return status;
+        if (binary->order)
+            binary->newest = binary->order[binary->turn];
         view->offset = number_of(binary) * binary->buffer_size;
         view->bytes = stream_at(&file->stream, view->offset, binary->buffer_size, &view->got);
         if (!view->bytes)
             return skip_frame(file, binary, view->offset);
         if (view->got == 0)
             return at_end(file, view->offset);
-    } while (binary->order && is_replaced(file, binary, view) &&
-             (order_from(file, binary, binary->newest + 1), true));
-    if (binary->order)
-        binary->newest = binary->order[binary->turn].sequence;
-    PDH_STATUS status = check_head(file, binary, view);
+        ended = is_replaced(file, binary, view);
+    } while (ended);
+    status = check_head(file, binary, view);
     if (!status && binary->offset == 0) {
+        binary->begun |= binary->turn > 0;
         follow_sequence(file, binary, view);
         binary->offset = BINARY_BUFFER_HEAD;
     }
@@ -403,24 +447,6 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         file, status, offset,
         "the file ends inside this record, which is skipped: it was truncated, or is "
         "still being written");
-}
-
-/* Returns the record's size; 0: no record begins here. A record with a full header begins with the
- * size; one with a short header has the size after its kind. */
-static uint32_t record_size(const unsigned char *record)
-{
-    int type = record[2];
-    /* bytes that fill the rest of the buffer, not a record */
-    if (!(record[3] & 0x80) || get32(record) == UINT32_MAX)
-        return 0;
-    bool full = type == 0x0A || type == 0x14 || type == 0x12 || type == 0x13;
-    return get16(record + (full ? 0 : 4));
-}
-
-static bool is_ours(const unsigned char *record, uint32_t size)
-{
-    return (record[2] == 0x0A || record[2] == 0x14) && size >= BINARY_RECORD_BODY &&
-           memcmp(record + 24, binary_guid, sizeof(binary_guid)) == 0;
 }
 
 enum record_step { STEP_RECORD, STEP_OTHER, STEP_BUFFER_ENDS, STEP_STOPS };
@@ -468,22 +494,14 @@ static bool is_open_end(struct file *file, const struct binary *binary,
     return is;
 }
 
-/* Whether the buffer is the last one of a circular capture. */
-static bool is_newest(const struct binary *binary)
-{
-    return binary->order && binary->turn + 1 == binary->order_count;
-}
-
 /* Handles records after the last byte that the buffer's head states as used. They are lost, except
- * where a writer counts a sample after it has written it: there the capture ends before them. An
- * empty buffer of a circular capture is being replaced. */
+ * where a writer counts a sample after it has written it: there the capture ends before them. */
 static PDH_STATUS after_used(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     while (binary->offset + BINARY_RECORD_BODY <= view->got) {
         const unsigned char *record = view->bytes + binary->offset;
         uint32_t size = record_size(record);
-        bool empty = binary->order && view->used == BINARY_BUFFER_HEAD;
-        if (!is_ours(record, size) || empty || is_newest(binary))
+        if (!is_ours(record, size) || (is_newest(binary) && !binary->written))
             return 0;
         if (is_open_end(file, binary, view))
             return (PDH_STATUS)PDH_NO_MORE_DATA;
@@ -510,8 +528,9 @@ static PDH_STATUS leave_buffer(struct file *file, struct binary *binary,
         next_buffer(binary);
         return 0;
     }
-    if (order_from(file, binary, binary->newest) && !is_newest(binary))
-        return 0;
+    PDH_STATUS status = order_again(file, binary, true);
+    if (status || !is_newest(binary))
+        return status;
     stream_forget(&file->stream);
     return at_end(file, stream_size(&file->stream));
 }
@@ -760,8 +779,9 @@ static PDH_STATUS binary_rewind(struct file *file)
 {
     struct binary *binary = file->state;
     go_to(binary, 0);
-    binary->newest = binary->buffers = binary->missing = 0;
-    binary->overwritten = binary->rest = false;
+    binary->newest = (struct buffer_place){0};
+    binary->buffers = binary->missing = 0;
+    binary->overwritten = binary->rest = binary->begun = false;
     return 0;
 }
 
