@@ -256,7 +256,7 @@ export function Chart({ live, lines, one, axis, height = 320 }: { live: Shown; l
             plot.current?.destroy();
         };
     }, []);
-    return <><div class="chart" ref={place} role="img" aria-label={t("Chart; the table below has its numbers")} /><NoValues live={live} lines={lines} /></>;
+    return <div class="chart" ref={place} role="img" aria-label={t("Chart; the table below has its numbers")} />;
 }
 
 /** Says that no line has a value, unless values may still come: the first of a rate needs two samples. */

@@ -14,6 +14,7 @@ export interface Row { name: string; identity: string; cells: Cell[]; }
 /** A table: the counters of one object (columns) for all instances that match (rows). */
 export interface Table {
     key: string; columns: Column[]; rows: Row[]; tick: number; time: number; reasons: Map<string, number>;
+    before?: Set<Series>; /* if there are no rows: what was alive before */
     lines?: ProcessLine[]; /* for a list of processes or of groups */
 }
 /** A process; a group of `members` processes; or, with 0 members, processor time that no process
@@ -195,8 +196,11 @@ export class Live {
         table.reasons = new Map(event.reasons.map(([row, column, status]: number[]) => [`${row},${column}`, status]));
         if (!table.key.startsWith("+")) return;
         const at = this.place(event.time);
-        const paths = new Set(table.columns.map((column) => column.path));
-        for (const series of this.series.values()) if (paths.has(series.path)) series.alive = false;
+        const paths = new Set(table.columns.map((column) => column.path)), silent = new Set(table.columns.filter((column) => column.why).map((column) => column.path));
+        const known = [...this.series.values()].filter((series) => paths.has(series.path));
+        /* of a provider that does not answer it is not known what has ended, and the reason comes later than the first sample without rows */
+        table.before = table.rows.length ? undefined : table.before ?? new Set(known.filter((series) => series.alive));
+        for (const series of known) series.alive = silent.has(series.path) && (table.before?.has(series) ?? series.alive);
         for (const row of table.rows)
             table.columns.forEach((column, c) => {
                 const series = this.find(row.name, row.identity, column.path, this.sampled.has(column.path) ? event.time : undefined);

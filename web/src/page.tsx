@@ -163,7 +163,7 @@ function Page() {
                         {state.chart === "bars" && <Bars live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.chart === "heat" && <Heat live={shown} lines={lines} order={state.order} setOrder={(order) => change({ order })} />}
                         {state.chart === "values" && <Values live={shown} lines={lines} />}
-                        {state.chart !== "line" && <NoValues live={shown} lines={lines} />}
+                        <NoValues live={shown} lines={lines} />
                         {markList}
                         <Legend live={shown} lines={lines} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={mark} remove={remove} />
                         <Save drawn={state.chart === "line" || state.chart === "heat"} live={shown} recording={recording} recorded={!!joined && past.tables.size > 0} lines={lines} paths={state.paths} machine={state.machine || (machine?.name ?? "")} seconds={machine?.seconds ?? 1} range={recording ? zoomed : joined ? [joined.from, joined.to] : null} /></>

@@ -155,9 +155,8 @@ export class Past {
         for (const end of ends) for (const each of series.values()) each.values[places.get(end)!] = null;
         /* for a range in the past, an instance has a line only if it existed then */
         if (to < last) for (const [key, each] of series) if (!each.values.some((value) => value !== null && value !== undefined)) series.delete(key);
-        /* what has no instances does not end, and of a provider that does not answer it is not known what has */
-        const silent = new Set(live.tables.map((each) => each.columns).filter((columns) => columns.some((each) => each.why)).flat().map((each) => each.path));
-        for (const each of series.values()) each.alive ||= !each.name || silent.has(each.path);
+        /* what has no instances does not end */
+        for (const each of series.values()) each.alive ||= !each.name;
         /* if nothing of a path is there any more, its instances have ended, and the set may have gone on */
         const whole = pasts.filter(({ path }) => [...series.values()].some((each) => each.path === path && each.alive));
         const stops = whole.map(({ rows }) => rows[rows.length - 1]?.[0] + 1).filter((time) => ends.includes(time)).map((time): Mark => ({ time, kind: "gap", level: "", text: "" }));

@@ -4,7 +4,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Axis, Chart, linesOf } from "./chart";
+import { Axis, Chart, linesOf, NoValues } from "./chart";
 import { bytes, duration } from "./format";
 import { Legend } from "./legend";
 import type { Live, ProcessLine } from "./live";
@@ -171,7 +171,7 @@ export function ProcessDetails({ live, axis, state, change, children }: { live: 
             {children}
             <div class="charts">{CHARTS.map(([title, object, counters]) => {
                 const lines = all.filter((each) => counters.some((name) => each.series.path.startsWith(`\\${object}(`) && each.series.path.endsWith(`)\\${name}`)));
-                return (lines.length > 0 || !all.length) && <section key={title}><h3>{t(title)}</h3><Chart live={live} lines={lines} one={false} height={190} axis={axis} /></section>;
+                return (lines.length > 0 || !all.length) && <section key={title}><h3>{t(title)}</h3><Chart live={live} lines={lines} one={false} height={190} axis={axis} /><NoValues live={live} lines={lines} /></section>;
             })}</div>
             <Legend live={live} lines={all} sort={state.legend} setSort={(legend) => change({ legend })} toggle={toggle} mark={(marked) => change({ marked: state.marked === marked ? "" : marked })} />
         </section>
