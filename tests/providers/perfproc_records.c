@@ -645,19 +645,23 @@ static size_t resident_bytes(void)
     return strtoul(strchr(text, ' '), NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A program that asks twice a second or less often keeps no memory for the records. */
+/* A program that asks twice a second or less often keeps no memory for the records. Tries again,
+ * because on a busy machine queries that should follow each other may be half a second apart. */
 static void records_are_given_back_to_the_system(void **state)
 {
-    enum { LEAST_BYTES = 200 }; /* a record is larger */
+    enum { LEAST_BYTES = 200, TRIES = 20 }; /* a record is larger */
+    size_t often = 0, seldom = 0;
     (void)state;
     workers_start();
     use_records(1);
-    for (int i = 0; i < 3; i++)
+    for (int try = 0; try < TRIES && often < seldom + LEAST_BYTES * (size_t)worker_count; try++) {
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(run_query(u"101900").types, 1);
+        often = resident_bytes();
+        usleep(600000);
         assert_int_equal(run_query(u"101900").types, 1);
-    size_t often = resident_bytes();
-    usleep(600000);
-    assert_int_equal(run_query(u"101900").types, 1);
-    size_t seldom = resident_bytes();
+        seldom = resident_bytes();
+    }
     workers_end();
     assert_true(often >= seldom + LEAST_BYTES * (size_t)worker_count);
 }
