@@ -229,7 +229,8 @@ void set_print_status(const struct set *set, bool user)
     printf("\n");
     print_time(runs ? "Running since:" : "Last run:", state, "since",
                "a moment ago: it takes its first sample");
-    print_time("Ended:", state, "until", runs ? NULL : "killed, at an unknown time");
+    if (!runs) /* the runner writes this a moment before it releases its lock */
+        print_time("Ended:", state, "until", "killed, at an unknown time");
     print_value("Process:", runs ? pid : NULL);
     if (samples)
         printf("%-22s%s%s\n", "Samples:", samples, set->count > 1 ? " of all collectors" : "");

@@ -231,9 +231,7 @@ static void wait_for_begin(struct runner *runner, const struct period *period)
 static int run_periods(struct runner *runner)
 {
     struct period period = {INT64_MIN, 0};
-    bool any = false;
     while (!stopped && !runner->failed && next_period(runner->set, period.begin, &period)) {
-        any = true;
         wait_for_begin(runner, &period);
         if (!stopped)
             run_period(runner, &period);
@@ -241,9 +239,6 @@ static int run_periods(struct runner *runner)
             record_close(&runner->active[i]);
         state_write(runner, true);
     }
-    if (!any)
-        fprintf(stderr, "logman: %s: its end (-e) is in the past, so it does not run\n",
-                text_seen(runner->set->name));
     if (stopped && runner->set->kind == SET_ALERT)
         command_forget(runner);
     while (runner->commands) {
@@ -253,7 +248,7 @@ static int run_periods(struct runner *runner)
             nanosleep(&moment, NULL);
         }
     }
-    return any && !runner->failed ? EXIT_GOOD : EXIT_FAILED;
+    return runner->failed ? EXIT_FAILED : EXIT_GOOD;
 }
 
 static bool open_all(struct runner *runner)
@@ -270,6 +265,13 @@ static bool open_all(struct runner *runner)
 
 int runner_run(struct runner *runner)
 {
+    struct period first;
+    if (!next_period(runner->set, INT64_MIN, &first)) {
+        /* the state of the last run stays */
+        fprintf(stderr, "logman: %s: its end (-e) is in the past, so it does not run\n",
+                text_seen(runner->set->name));
+        return EXIT_FAILED;
+    }
     int code = state_lock(runner);
     if (code)
         return code;
