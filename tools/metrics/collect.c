@@ -170,7 +170,7 @@ static LSTATUS look(struct metrics *metrics)
     opl_object_view at = {0};
     size_t kept = 0;
     for (size_t i = 0; i < metrics->object_count; i++)
-        metrics->objects[i].exists = false;
+        metrics->objects[i].exists = !metrics->objects[i].index; /* reported once, so it stays */
     if (!metrics->settings.machine)
         service_each(add_registered, metrics);
     LSTATUS status = snapshot_query(&metrics->snapshot, "Global");
@@ -464,7 +464,7 @@ static void report_unknown(const struct metrics *metrics, const struct object *o
  * all numbers of the title are requested. */
 static void request_titles(struct metrics *metrics, char *const *titles, size_t count)
 {
-    request_objects(metrics, (const uint32_t[]){0}, 1);
+    request_objects(metrics, (const uint32_t[]){UINT32_MAX}, 1); /* none */
     for (size_t k = 0; k < count; k++) {
         uint32_t found[SAME_TITLES] = {0};
         size_t most = names_find(&metrics->titles->names, titles[k], found, SAME_TITLES);
