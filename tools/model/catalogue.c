@@ -35,7 +35,7 @@ struct catalogue {
     struct catalogue_object *objects;
     /* `listed`: objects in the list while it is made, which the thread alone uses */
     size_t count, ready, listed;
-    bool threaded, stop, ended;
+    bool threaded, stop, complete, ended;
     bool abandoned;        /* catalogue_free did not wait any longer: the thread frees it */
     struct watch *watches; /* one for each object */
     LONGLONG time;         /* `files` is a set, shown at this local time; 0: it is no set */
@@ -285,6 +285,7 @@ static void watch_once(struct catalogue *catalogue)
 static void watch_instances(struct catalogue *catalogue)
 {
     pthread_mutex_lock(&catalogue->mutex);
+    catalogue->complete = true;
     while (!catalogue->stop)
         watch_once(catalogue);
     catalogue->ended = true;
@@ -489,6 +490,14 @@ size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready)
     *ret_ready = catalogue->ready;
     pthread_mutex_unlock(&catalogue->mutex);
     return count;
+}
+
+bool catalogue_complete(struct catalogue *catalogue)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    bool complete = catalogue->complete;
+    pthread_mutex_unlock(&catalogue->mutex);
+    return complete;
 }
 
 const struct catalogue_object *catalogue_object(struct catalogue *catalogue, size_t at)

@@ -45,6 +45,8 @@ struct catalogue *catalogue_find(const char *machine, const char *files, const c
 void catalogue_free(struct catalogue *catalogue);
 /* Returns the number of objects. *ret_ready: how many, from the first on, have been read. */
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready);
+/* Has the thread read everything? Unlike the numbers above, this is known also of no objects. */
+bool catalogue_complete(struct catalogue *catalogue);
 const struct catalogue_object *catalogue_object(struct catalogue *catalogue, size_t at);
 /* The instances of this object are read again every few seconds as long as this is called at least
  * every second. Returns true if new ones, or none because the object does not answer, were taken

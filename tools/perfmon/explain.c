@@ -34,17 +34,35 @@ static void print_path(void *context, const char *path)
     puts(text_seen(path));
 }
 
+/* Says which objects were not searched. */
+static void print_unread(struct catalogue *catalogue, const char *word)
+{
+    size_t ready, count = catalogue_count(catalogue, &ready);
+    if (count > ready)
+        fprintf(stderr,
+                "perfmon: %s: the search is not complete: %zu of %zu objects were not read within "
+                "%d s, because %s took too long\n",
+                word, count - ready, count, WAIT_MS / 1000,
+                text_seen(catalogue_object(catalogue, ready)->name));
+    else
+        fprintf(
+            stderr,
+            "perfmon: %s: the search is not complete: the objects were not listed within %d s\n",
+            word, WAIT_MS / 1000);
+}
+
 /* Prints the paths of the counters that the word finds. */
 static void print_found(const char *word)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     struct shown shown = {0};
-    char clean[256];
+    char clean[256], quoted[sizeof shown.first + 64];
     struct catalogue *catalogue = catalogue_new(NULL, NULL, 0);
-    size_t ready = 0, found = 0;
+    size_t found = 0;
+    bool complete = false;
     for (int ms = 0; catalogue && ms < WAIT_MS; ms += PAUSE_MS) {
-        size_t count = catalogue_count(catalogue, &ready);
-        if (count && ready == count)
+        complete = catalogue_complete(catalogue);
+        if (complete)
             break;
         nanosleep(&pause, NULL);
     }
@@ -52,18 +70,21 @@ static void print_found(const char *word)
         found = catalogue_paths(catalogue, word, MOST_FOUND, print_path, &shown);
     fflush(stdout);
     text_clean(word, clean, sizeof clean);
+    text_quote(text_seen(shown.first), quoted, sizeof quoted);
     if (found)
         fprintf(
             stderr,
             "perfmon: %s: this is not a counter path, but a word that finds %zu %s%s; to explain "
-            "one: perfmon explain '%s'\n",
+            "one: perfmon explain %s\n",
             clean, found, found == 1 ? "counter" : "counters",
-            found > shown.count ? ", such as those above" : "", text_seen(shown.first));
+            found > shown.count ? ", such as those above" : "", quoted);
     else
         fprintf(stderr,
-                "perfmon: %s: no counter has this word in its name or explanation; \"pcview\" "
+                "perfmon: %s: no counter%s has this word in its name or explanation; \"pcview\" "
                 "lists the objects\n",
-                clean);
+                clean, complete ? "" : " that was read");
+    if (catalogue && !complete)
+        print_unread(catalogue, clean);
     if (catalogue)
         catalogue_free(catalogue);
 }

@@ -101,6 +101,14 @@ void text_clean(const char *text, char *out, size_t capacity)
         out[used] = 0;
 }
 
+void text_quote(const char *text, char *out, size_t capacity)
+{
+    size_t used = (size_t)snprintf(out, capacity, "'");
+    for (; *text && used + 6 < capacity; text++)
+        used += (size_t)snprintf(out + used, 5, *text == '\'' ? "'\\''" : "%c", *text);
+    snprintf(out + used, capacity - used, "'");
+}
+
 void text_put(FILE *out, const char *text)
 {
     char seen[MB_LEN_MAX + 12];

@@ -20,6 +20,8 @@ bool text_steers(wchar_t code);
 /* Copies a text with control characters made visible (\n, \e, \x7f): names may contain anything. */
 void text_clean(const char *text, char *out, size_t capacity);
 void text_put(FILE *out, const char *text); /* prints what text_clean makes */
+/* Writes the text as one word of a shell; what does not fit is cut. */
+void text_quote(const char *text, char *out, size_t capacity);
 /* Return the text with control characters made visible, valid until the eighth next call: text_seen
  * always, for messages and reports; text_shown if `out` is a terminal, for data. */
 const char *text_seen(const char *text);

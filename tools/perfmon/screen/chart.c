@@ -867,15 +867,6 @@ static void change_zoom(struct chart *chart, bool nearer, struct window *window)
                       nearer ? "a shorter time cannot be shown" : "a longer time cannot be shown");
 }
 
-/* Writes the text as one word of a shell. */
-static void quote(const char *text, char *ret, size_t capacity)
-{
-    size_t used = (size_t)snprintf(ret, capacity, "'");
-    for (; *text && used + 6 < capacity; text++)
-        used += (size_t)snprintf(ret + used, 5, *text == '\'' ? "'\\''" : "%c", *text);
-    snprintf(ret + used, capacity - used, "'");
-}
-
 /* Shows a shell command that prints the selected counter, and copies it to the clipboard. */
 static void show_command(const struct chart *chart, struct window *window)
 {
@@ -886,8 +877,8 @@ static void show_command(const struct chart *chart, struct window *window)
         window_report(window, "%s: the instance has ended, so no command shows it", path);
         return;
     }
-    quote(path, quoted, sizeof quoted);
-    quote(source.name, file, sizeof file);
+    text_quote(path, quoted, sizeof quoted);
+    text_quote(source.name, file, sizeof file);
     if (source.capture)
         window_report(window, "relog %s -c %s -f csv -o -", file, quoted);
     else {
