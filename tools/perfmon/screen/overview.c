@@ -33,7 +33,7 @@ enum { PRESSURE_SOME, PRESSURE_FULL };
 enum { DISK_IDLE, DISK_READ, DISK_WRITE, DISK_SECONDS };
 enum { NETWORK_IN, NETWORK_OUT, NETWORK_DROPPED_IN, NETWORK_DROPPED_OUT };
 enum { SYSTEM_UP, SYSTEM_PROCESSES, SYSTEM_THREADS, SYSTEM_LOAD };
-enum { MOST_COLUMNS = 6, MEBI = 1024 * 1024, LEAST_PRESSURE = 5 };
+enum { MOST_COLUMNS = 6, MEBI = 1024 * 1024, LEAST_PRESSURE = 5, LEAST_IDLE = 20 };
 
 /* clang-format off */
 #define CPU_COUNTERS \
@@ -157,7 +157,19 @@ const char overview_rule[] =
     "The line names the resources for which some task waited during 5 % or more of the last "
     "interval (Pressure, % Some Time), the longest wait first. If there is none, it names a disk "
     "that was busy for 80 % or more; else the processors if they were busy for 90 % or more; else "
-    "memory or swap if 95 % or more of it is used; else nothing.";
+    "memory or swap if 95 % or more of it is used; else nothing. If tasks waited for processors "
+    "that were idle, the line says how busy these were: then a limit of a group or a task's own "
+    "choice of processors holds tasks up; the groups (2, then G) show THROTTLE and CPU WAIT.";
+
+/* If tasks waited for processors much longer than these were busy, adds how busy they were: their
+ * number is not what holds the tasks up. */
+static void add_idle(const struct overview *overview, char *ret, size_t capacity)
+{
+    double waited = value_of(overview, PRESSURE, "cpu", PRESSURE_SOME);
+    double busy = value_of(overview, CPU, "_Total", CPU_BUSY);
+    if (waited >= busy + LEAST_IDLE)
+        snprintf(ret, capacity, local("; processors are busy %.0f %%"), busy);
+}
 
 /* Writes all resources that tasks waited for, the one with the longest waits first. Returns false
  * if tasks waited for no resource. */
@@ -181,7 +193,10 @@ static bool verdict_pressure(const struct overview *overview, char *ret, size_t 
                                  local(table->rows[at].name), fmin(longest, 100));
     }
     if (used && used < capacity)
-        snprintf(ret + used, capacity - used, "%s", local(" of the time some task waited"));
+        used += (size_t)snprintf(ret + used, capacity - used, "%s",
+                                 local(" of the time some task waited"));
+    if (used && used < capacity)
+        add_idle(overview, ret + used, capacity - used);
     return used > 0;
 }
 
