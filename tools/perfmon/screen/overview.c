@@ -437,7 +437,7 @@ static void draw_share(struct area *area, const char *label, double percent, con
 {
     int row, detail_width = 20, width = area->width - LABEL - NUMBER - 1 - detail_width;
     char text[TEXT_SIZE];
-    if (isnan(percent) || !area_next(area, &row))
+    if (!area_next(area, &row))
         return;
     text_percent(percent, text);
     canvas_text(area->canvas, row, area->column, LABEL - 1, STYLE_PLAIN, label);
