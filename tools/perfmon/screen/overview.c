@@ -292,26 +292,24 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
     double frequency = value_of(overview, CPU, "_Total", CPU_FREQUENCY);
     double degrees = hottest(overview), charge = value_of(overview, BATTERY, NULL, 0);
     text_duration(value_of(overview, SYSTEM, NULL, SYSTEM_UP), up);
-    int used = 0;
     *ret = 0;
     if (*up != '-')
-        used = snprintf(ret, capacity, local("up %s"), up);
+        text_append(ret, capacity, local("up %s"), up);
     if (!isnan(value_of(overview, SYSTEM, NULL, SYSTEM_LOAD)))
-        used += snprintf(ret + used, capacity - (size_t)used, local("   load %.2f %.2f %.2f"),
-                         value_of(overview, SYSTEM, NULL, SYSTEM_LOAD),
-                         value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 1),
-                         value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 2));
+        text_append(ret, capacity, local("   load %.2f %.2f %.2f"),
+                    value_of(overview, SYSTEM, NULL, SYSTEM_LOAD),
+                    value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 1),
+                    value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 2));
     if (!isnan(processes))
-        used +=
-            snprintf(ret + used, capacity - (size_t)used, local("   %.0f processes"), processes);
+        text_append(ret, capacity, local("   %.0f processes"), processes);
     if (!isnan(threads))
-        used += snprintf(ret + used, capacity - (size_t)used, local(", %.0f threads"), threads);
+        text_append(ret, capacity, local(", %.0f threads"), threads);
     if (frequency > 0)
-        used += snprintf(ret + used, capacity - (size_t)used, "   %.2f GHz", frequency / 1000);
+        text_append(ret, capacity, "   %.2f GHz", frequency / 1000);
     if (degrees > -50)
-        used += snprintf(ret + used, capacity - (size_t)used, "   %.0f \u00b0C", degrees);
+        text_append(ret, capacity, "   %.0f \u00b0C", degrees);
     if (!isnan(charge))
-        snprintf(ret + used, capacity - (size_t)used, local("   battery %.0f mWh"), charge);
+        text_append(ret, capacity, local("   battery %.0f mWh"), charge);
 }
 
 /* ---- panels ---- */

@@ -43,11 +43,10 @@ static double number_of(const char *text)
 /* Writes into ret->problem that no column has the name in the first `length` bytes of `part`. */
 static void complain_of_column(const char *part, size_t length, struct filter *ret)
 {
-    int used = snprintf(ret->problem, sizeof ret->problem, local("%.*s is no column; columns:"),
-                        (int)length, part);
+    snprintf(ret->problem, sizeof ret->problem, local("%.*s is no column; columns:"), (int)length,
+             part);
     for (size_t i = 0; i < COLUMNS; i++)
-        used += snprintf(ret->problem + used, sizeof ret->problem - (size_t)used, " %s",
-                         columns[i].word);
+        text_append(ret->problem, sizeof ret->problem, " %s", columns[i].word);
 }
 
 static void read_part(const char *part, struct filter *ret)

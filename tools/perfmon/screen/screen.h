@@ -95,6 +95,9 @@ void text_whole(double number, char out[TEXT_SIZE]);
 void text_percent(double number, char out[TEXT_SIZE]);
 void text_bytes(double bytes, char out[TEXT_SIZE]);
 void text_duration(double seconds, char out[TEXT_SIZE]);
+/* Appends to a text as much as has room. */
+void text_append(char *ret, size_t capacity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Writes a time, in 100 ns since 1601, by a format of strftime; "" if it is 0. */
 void text_time(int64_t time, const char *format, char *ret, size_t capacity);
 enum style style_of_percent(double percent);

@@ -5,6 +5,7 @@
 #include "../../common/pdh-message.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -107,4 +108,13 @@ void text_reason(struct model *model, const struct table *table, char out[REASON
 enum style style_of_percent(double percent)
 {
     return percent < 50 ? STYLE_GOOD : percent < 80 ? STYLE_WARN : STYLE_BAD;
+}
+
+void text_append(char *ret, size_t capacity, const char *format, ...)
+{
+    size_t used = strlen(ret);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ret + used, capacity - used, format, args);
+    va_end(args);
 }
