@@ -136,6 +136,7 @@ static void a_day(void **state)
     static const char *const paths[] = {"\\Herd(*)\\First", "\\Herd(*)\\Second"};
     struct model *model = model_new(0);
     size_t most = 0;
+    double at = 0;
     uint64_t checked = 0, changed = 0;
     struct model_source source = {0};
     double_reset();
@@ -146,6 +147,9 @@ static void a_day(void **state)
         model_update(model);
         model_source(model, 0, &source);
         clock_take(source.tick, false);
+        double before = at; /* the clock of intervals is not set with the other */
+        at = source.tick ? model_table(model, table)->at : 0;
+        assert_true(at >= before && (before == 0 || at < before + HOUR));
         if (source.tick / LIFE > changed)
             change_rows((changed = source.tick / LIFE) * LIFE);
         if (source.tick >= checked + HOUR / 2 || source.tick >= DAY) {

@@ -744,9 +744,13 @@ static double written(struct children *children, uint64_t tick, const struct wri
         lines[i].values[PARENT] = writers[i].parent;
         lines[i].values[WRITTEN] = NAN;
     }
-    const struct table table = {
-        .tick = tick, .column_count = 3, .row_count = count, .rows = rows, .cells = cells[0]};
-    children_take(children, &table, lines, count, 1);
+    const struct table table = {.tick = tick,
+                                .at = (double)tick,
+                                .column_count = 3,
+                                .row_count = count,
+                                .rows = rows,
+                                .cells = cells[0]};
+    children_take(children, &table, lines, count);
     for (size_t i = 0; i < count; i++) {
         children_add(children, &lines[i]);
         sum += isnan(lines[i].values[WRITTEN]) ? 0 : lines[i].values[WRITTEN];

@@ -24,6 +24,7 @@ struct children {
     struct family *processes; /* sorted by number */
     size_t count;
     uint64_t tick; /* number of the sample that was taken last */
+    double at;     /* when it was taken, like table.at */
 };
 
 static int by_pid(const void *left, const void *right)
@@ -106,11 +107,13 @@ void children_free(struct children *children)
 }
 
 void children_take(struct children *children, const struct table *io, const struct line *lines,
-                   size_t count, double seconds)
+                   size_t count)
 {
-    struct children now = {.tick = io->tick};
+    struct children now = {.tick = io->tick, .at = io->at};
     if (children->tick == io->tick || !read_family(&now, io, lines, count))
         return;
+    /* after a pause, or at another time of a set, there is no rate */
+    double seconds = now.tick < children->tick + MODEL_FINE ? now.at - children->at : NAN;
     for (size_t i = 0; i < children->count; i++)
         if (!same(&now, &children->processes[i]))
             owe(children, &now, &children->processes[i]);

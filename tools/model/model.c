@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -452,7 +453,8 @@ uint64_t model_tick(const struct model *model, size_t number, int64_t time)
 
 /* ---- samples ---- */
 
-static bool take_table(struct source *source, struct table_sample *sample, uint64_t tick)
+static bool take_table(struct source *source, struct table_sample *sample,
+                       const struct frame *frame)
 {
     struct spec *spec = sample->spec;
     table_sample_free(&spec->newest);
@@ -462,8 +464,10 @@ static bool take_table(struct source *source, struct table_sample *sample, uint6
     spec->table.rows = spec->newest.rows;
     spec->table.cells = spec->newest.cells;
     spec->table.texts = spec->newest.texts;
-    spec->table.tick = tick;
-    return !spec->history || history_add(source, spec, tick);
+    spec->table.at_before = spec->table.tick + 1 == frame->tick ? spec->table.at : NAN;
+    spec->table.at = frame->at;
+    spec->table.tick = frame->tick;
+    return !spec->history || history_add(source, spec, frame->tick);
 }
 
 /* Records when the frame's sample was taken, and what it cost. */
@@ -504,7 +508,7 @@ static void take_frame(struct source *source, struct frame *frame)
     if (frame->tick && !frame->texts)
         take_tick(source, frame);
     for (size_t i = 0; i < frame->count; i++)
-        if (!take_table(source, &frame->tables[i], frame->tick))
+        if (!take_table(source, &frame->tables[i], frame))
             newest->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 

@@ -169,7 +169,7 @@ static void take_ended(struct process_list *list, const struct table *table)
     if (first) { /* of a capture not each sample is seen here, and times may go back */
         ended_free(list->ended);
         list->ended = first;
-        taken = table->tick - 1;
+        taken = table->tick - 1; /* the sample before */
     }
     for (size_t r = 0; of && of->tick == table->tick && r < of->row_count; r++) {
         double used = table_cell(of, r, 0)->number + table_cell(of, r, 1)->number;
@@ -178,24 +178,23 @@ static void take_ended(struct process_list *list, const struct table *table)
         busy += used;
         count++;
     }
-    int64_t now = model_time(list->model, list->source, table->tick);
-    int64_t before = model_time(list->model, list->source, taken);
+    double seconds = source.capture ? table->at - table->at_before
+                     : taken        ? table->at - list->ended_at
+                                    : NAN;
+    list->ended_at = table->at;
     /* after missed samples: processes may have ended unseen */
     bool rested = taken && taken + MOST_MISSED < table->tick;
-    ended_take(list->ended, list->lines, list->line_count,
-               before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
+    ended_take(list->ended, list->lines, list->line_count, seconds, count && !rested ? busy : NAN,
+               count);
 }
 
 /* Adds the bytes of ended children, if they are wanted and known. */
-static void add_children(struct process_list *list, uint64_t before)
+static void add_children(struct process_list *list)
 {
     const struct table *io = model_table(list->model, list->with_children);
     if (!list->children || !io || !io->tick)
         return;
-    int64_t now = model_time(list->model, list->source, io->tick);
-    int64_t then = model_time(list->model, list->source, before);
-    children_take(list->children, io, list->lines, list->line_count,
-                  then ? (double)(now - then) / 1e7 : NAN);
+    children_take(list->children, io, list->lines, list->line_count);
     for (size_t i = 0; i < list->line_count; i++)
         children_add(list->children, &list->lines[i]);
 }
@@ -231,10 +230,9 @@ void process_list_read(struct process_list *list)
     if (!table || !table->tick)
         return;
     add_io(list, table);
-    uint64_t before = list->ended_tick;
     read_lines(list, table);
     take_ended(list, table);
-    add_children(list, before);
+    add_children(list);
     for (size_t i = 0; i < list->line_count; i++)
         ended_rate(list->ended, &list->lines[i]);
 }

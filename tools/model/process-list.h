@@ -13,6 +13,7 @@ struct process_list {
     struct ended *ended;
     struct children *children; /* only if with_children */
     uint64_t ended_tick;       /* number of the last sample that `ended` has taken */
+    double ended_at;           /* when it was taken, like table.at */
     struct line *lines;        /* lines of the newest sample */
     size_t line_count, line_capacity;
     double (*limit_values)[LIMIT_VALUES]; /* of the lines, if they are groups */
@@ -42,9 +43,9 @@ void process_list_line(const struct process_list *list, const struct table *tabl
 struct children *children_new(void); /* remembers no sample yet; NULL: out of memory */
 void children_free(struct children *children);
 /* Takes the samples of Process IO (columns: number, bytes read and written with children, since the
- * start) and of the processes; `seconds` have passed since the sample before. */
+ * start) and of the processes. */
 void children_take(struct children *children, const struct table *io, const struct line *lines,
-                   size_t count, double seconds);
+                   size_t count);
 /* Adds the bytes of its ended children to the rates of a process. */
 void children_add(const struct children *children, struct line *line);
 
