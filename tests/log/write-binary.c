@@ -772,6 +772,96 @@ static void a_file_is_read_while_it_is_written(void **state)
     assert_true(most > 5);
 }
 
+/* ---- parts of samples ---- */
+
+/* Reads all samples, each of which must have its own values; *ret_count: how many. Returns true if
+ * damage was reported. */
+static bool check_each(struct log *log, size_t most, unsigned *ret_count)
+{
+    const struct log_sample *sample;
+    bool damaged = false;
+    PDH_STATUS status;
+    while ((status = log_next(log, &sample)) != (PDH_STATUS)PDH_NO_MORE_DATA) {
+        damaged |= status != 0;
+        if (status)
+            continue;
+        check_sample(sample, (unsigned)((sample->time - noon) / 10000000), most);
+        ++*ret_count;
+    }
+    return damaged || log_losses(log)->any;
+}
+
+static void check_damaged(const struct buffer *file, unsigned whole)
+{
+    struct log *log = NULL;
+    unsigned count = 0;
+    assert_int_equal(log_open_bytes(file->data, file->len, "damaged", &log, NULL), 0);
+    assert_true(check_each(log, MOST_ITEMS, &count));
+    assert_in_range(count, whole - 5, whole - 1);
+    log_close(log);
+}
+
+/* A record is damaged, or a buffer is missing, so that the part of a later sample follows that is
+ * next by its number. The samples' lengths are the same; each has four parts. */
+static void parts_of_two_samples_are_not_joined(void **state)
+{
+    enum { COUNT = 14, NUMBER = 135, STEP = MOST_ITEMS + 1 };
+    BUFFER_AUTO file = {0};
+    BUFFER_AUTO copy = {0};
+    const char *path = in_folder("parts");
+    (void)state;
+    assert_in_range(items_of(NUMBER, MOST_ITEMS), 690, 720);
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 0);
+    for (unsigned i = 0; i < 2; i++) /* small, so that samples begin anywhere in a buffer */
+        assert_int_equal(write_one(writer, 0, MOST_ITEMS), 0);
+    for (unsigned i = 1; i < COUNT; i++)
+        assert_int_equal(write_one(writer, NUMBER + i * STEP, MOST_ITEMS), 0);
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal(file_read(AT_FDCWD, path, &file), 0);
+    for (size_t start = BUFFER; start + BUFFER < file.len; start += BUFFER) {
+        size_t used;
+        for (size_t at = start + 72; at + 72 < start + BUFFER && file.data[at + 3] == '\xC0';
+             at += (used + 7) & ~(size_t)7) {
+            used = (unsigned char)file.data[at] | (size_t)(unsigned char)file.data[at + 1] << 8;
+            if (file.data[at + 4] != 0x22)
+                continue;
+            file.data[at + 3] = 0;
+            check_damaged(&file, COUNT + 1);
+            file.data[at + 3] = '\xC0';
+        }
+        buffer_clear(&copy);
+        buffer_add(&copy, file.data, start);
+        buffer_add(&copy, file.data + start + BUFFER, file.len - start - BUFFER);
+        if (start > BUFFER)
+            check_damaged(&copy, COUNT + 1);
+    }
+}
+
+/* The reader has the first parts of a sample when it is overtaken. */
+static void an_overtaken_reader_joins_no_parts(void **state)
+{
+    enum { NUMBER = 36, STEP = MOST_ITEMS + 1 };
+    const char *path = in_folder("halves");
+    (void)state;
+    assert_in_range(items_of(NUMBER, MOST_ITEMS), 2900, 3000);
+    for (unsigned last = 20; last < 22; last++) {
+        struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, (20 + last % 2) * BUFFER);
+        unsigned i = 0, count = 0;
+        for (; i < 3; i++) /* the second half of the last sample is not in the file yet */
+            assert_int_equal(write_one(writer, NUMBER + i * STEP, MOST_ITEMS), 0);
+        struct log *log = open_one(path);
+        check_each(log, MOST_ITEMS, &count);
+        assert_int_equal(count, 2);
+        for (; i < last; i++)
+            assert_int_equal(write_one(writer, NUMBER + i * STEP, MOST_ITEMS), 0);
+        check_each(log, MOST_ITEMS, &count);
+        assert_true(count > 5 && count < last);
+        assert_true(log_losses(log)->list[LOSS_BUFFER].count);
+        log_close(log);
+        assert_int_equal(log_write_close(writer), 0);
+    }
+}
+
 /* A sample that would replace all others, or itself, is not written; later ones are. */
 static void a_sample_too_large_for_the_circle_is_refused(void **state)
 {
@@ -826,6 +916,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_circular_file_is_followed),
         cmocka_unit_test(a_circular_file_with_false_heads_is_read_to_its_end),
         cmocka_unit_test(a_file_is_read_while_it_is_written),
+        cmocka_unit_test(parts_of_two_samples_are_not_joined),
+        cmocka_unit_test(an_overtaken_reader_joins_no_parts),
         cmocka_unit_test(a_sample_too_large_for_the_circle_is_refused),
     };
     if (count > 1)

@@ -322,6 +322,16 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
                         get32(head), view->used);
 }
 
+/* Counts the body that is being assembled as lost, because its other parts do not follow.
+ * Called wherever bytes are skipped: the parts after them may be those of another body. */
+static void drop_body(struct file *file, struct binary *binary)
+{
+    if (binary->part)
+        file_lose(file, LOSS_RECORD, 1, "the one at offset %llu, of which %u of %u parts are there",
+                  (unsigned long long)binary->body_offset, binary->part, binary->parts);
+    binary->part = binary->parts = 0;
+}
+
 static void lose_buffers(struct file *file, struct binary *binary, uint64_t count,
                          const char *where, uint64_t offset)
 {
@@ -339,6 +349,7 @@ static void follow_sequence(struct file *file, struct binary *binary, const stru
     if (!follows || sequence <= follows)
         return;
     uint64_t gap = sequence - follows;
+    drop_body(file, binary);
     if (binary->circular && !binary->overwritten)
         binary->overwritten = binary->rest = true;
     else
@@ -505,6 +516,7 @@ static PDH_STATUS after_used(struct file *file, struct binary *binary, const str
             return 0;
         if (is_open_end(file, binary, view))
             return (PDH_STATUS)PDH_NO_MORE_DATA;
+        drop_body(file, binary);
         file_lose(file, LOSS_RECORD, 1,
                   "the one at offset %llu, after the used bytes of its buffer",
                   (unsigned long long)(view->offset + binary->offset));
@@ -585,22 +597,14 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     if (!fits) {
         binary->part = binary->parts = 0;
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "part %u of %u is missing before this record, which is skipped", part,
-                            parts);
+                            "part %u of %u of a record: the part before it is missing, and it is "
+                            "skipped",
+                            part, parts);
     }
     binary->part = part;
     if (!buffer_add(&binary->body, record + BINARY_RECORD_BODY, size - BINARY_RECORD_BODY))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     return 0;
-}
-
-/* Counts the body that is being assembled as lost, because its other parts do not follow. */
-static void drop_body(struct file *file, struct binary *binary)
-{
-    if (binary->part)
-        file_lose(file, LOSS_RECORD, 1, "the one at offset %llu, of which %u of %u parts are there",
-                  (unsigned long long)binary->body_offset, binary->part, binary->parts);
-    binary->part = binary->parts = 0;
 }
 
 static bool begins_body(const unsigned char *record)
@@ -614,6 +618,22 @@ static bool is_single(const unsigned char *record)
     return get32(record + 68) <= 1 && (get32(record + 64) || get32(record + 68));
 }
 
+/* Handles that no further record was read, with this status, which is returned. */
+static PDH_STATUS no_record(struct file *file, struct binary *binary, PDH_STATUS status)
+{
+    if ((DWORD)status == PDH_BINARY_LOG_CORRUPT)
+        drop_body(file, binary);
+    if ((DWORD)status != PDH_NO_MORE_DATA)
+        return status;
+    count_buffers(file, binary);
+    if (binary->part && !file->problem.len)
+        file_problem(file, status, binary->body_offset,
+                     "the file ends after %u of %u parts of this record, which is skipped: it "
+                     "was truncated, or is still being written",
+                     binary->part, binary->parts);
+    return status;
+}
+
 /* Returns the next body; the parts of a body that has several are joined. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
@@ -622,15 +642,8 @@ static PDH_STATUS next_body(struct file *file, struct binary *binary, struct rec
         uint32_t size;
         uint64_t offset;
         PDH_STATUS status = next_record(file, binary, &record, &size, &offset);
-        if ((DWORD)status == PDH_NO_MORE_DATA)
-            count_buffers(file, binary);
-        if ((DWORD)status == PDH_NO_MORE_DATA && binary->part && !file->problem.len)
-            file_problem(file, status, binary->body_offset,
-                         "the file ends after %u of %u parts of this record, which is skipped: it "
-                         "was truncated, or is still being written",
-                         binary->part, binary->parts);
         if (status)
-            return status;
+            return no_record(file, binary, status);
         *ret = (struct record){record[4], offset, (LONGLONG)get64(record + 16),
                                record + BINARY_RECORD_BODY, size - BINARY_RECORD_BODY};
         if (begins_body(record)) {
