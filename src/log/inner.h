@@ -36,6 +36,8 @@ LSTATUS stream_open(struct stream *stream, int fd, const char *name);
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
 /* Reads bytes of the caller, without a copy; they must stay until stream_done. */
 LSTATUS stream_lend(struct stream *stream, char *bytes, size_t size, const char *name);
+/* Reads a pipe to its end; other streams stay as they are. */
+LSTATUS stream_read_pipe(struct stream *stream);
 /* Opens a second stream of the same bytes, with its own position. Reads a pipe to its end first. */
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
 /* From now on the stream has the decompressed bytes of the file. Reads a pipe to its end first. The

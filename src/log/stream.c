@@ -117,11 +117,11 @@ bool write_at(int fd, const void *data, size_t size, uint64_t offset)
     return true;
 }
 
-/* Reads from the pipe until `end` is reached or the pipe ends. */
+/* Reads from the pipe until `end` is reached or the pipe ends. Does nothing if there is no pipe. */
 static LSTATUS spool_to(struct stream *stream, uint64_t end)
 {
     char bytes[16384];
-    while (stream->spooled < end) {
+    while (stream->pipe >= 0 && stream->spooled < end) {
         ssize_t count = read_again(stream->pipe, bytes, sizeof(bytes));
         if (count < 0)
             return status_from_errno(errno);
@@ -134,13 +134,18 @@ static LSTATUS spool_to(struct stream *stream, uint64_t end)
     return ERROR_SUCCESS;
 }
 
+LSTATUS stream_read_pipe(struct stream *stream)
+{
+    return spool_to(stream, UINT64_MAX);
+}
+
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret)
 {
     *ret = (struct stream){.fd = -1, .pipe = -1};
     struct stream *from = (struct stream *)stream;
     if (stream->fd < 0)
         return stream_open_bytes(ret, stream->window, stream->len, stream->name);
-    LSTATUS status = stream->pipe >= 0 ? spool_to(from, UINT64_MAX) : ERROR_SUCCESS;
+    LSTATUS status = stream_read_pipe(from);
     if (status)
         return status;
     int fd = fcntl(stream->fd, F_DUPFD_CLOEXEC, 0);
@@ -154,7 +159,7 @@ LSTATUS stream_clone(const struct stream *stream, struct stream *ret)
 
 LSTATUS stream_decompress(struct stream *stream, struct zst_decoder **decoder)
 {
-    LSTATUS status = stream->pipe >= 0 ? spool_to(stream, UINT64_MAX) : ERROR_SUCCESS;
+    LSTATUS status = stream_read_pipe(stream);
     if (status)
         return status;
     if (stream->pipe >= 0)
@@ -233,18 +238,16 @@ static LSTATUS read_some(struct stream *stream, uint64_t offset, char *out, size
  * whole window would delay reading a capture that is still being written. */
 static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
 {
-    if (stream->pipe >= 0) {
-        LSTATUS status = spool_to(stream, offset + size);
-        if (status)
-            return status;
-    }
+    LSTATUS status = spool_to(stream, offset + size);
+    if (status)
+        return status;
     stream->start = offset;
     stream->len = 0;
     stream->seen = stream_file_size(stream);
     while (stream->len < size) {
         size_t count;
-        LSTATUS status = read_some(stream, offset + stream->len, stream->window + stream->len,
-                                   stream->capacity - stream->len, &count);
+        status = read_some(stream, offset + stream->len, stream->window + stream->len,
+                           stream->capacity - stream->len, &count);
         if (status)
             return status;
         if (count == 0)

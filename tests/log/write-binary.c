@@ -555,6 +555,38 @@ static void a_circular_file_has_the_newest(void **state)
     assert_true(count > 40);
 }
 
+/* A pipe gives all samples, too, though its end is not known when it is opened. */
+static void a_circular_file_is_read_from_a_pipe(void **state)
+{
+    char path[128], pipe[144];
+    unsigned count = 0, piped = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("piped"));
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 5 * BUFFER);
+    for (unsigned i = 0; i < 200; i++)
+        assert_int_equal(write_one(writer, i, 300), 0);
+    assert_int_equal(log_write_close(writer), 0);
+    unsigned first = check_samples(path, 300, true, &count);
+    assert_int_equal(first + count, 200);
+    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        BUFFER_AUTO bytes = {0};
+        bool good = !file_read(AT_FDCWD, path, &bytes);
+        int fd = open(pipe, O_WRONLY | O_CLOEXEC);
+        for (size_t done = 0; good && done < bytes.len;) {
+            ssize_t size = write(fd, bytes.data + done, bytes.len - done);
+            good = size > 0;
+            done += good ? (size_t)size : 0;
+        }
+        _exit(good ? 0 : 1);
+    }
+    assert_int_equal(check_samples(pipe, 300, true, &piped), first);
+    assert_int_equal(piped, count);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 /* Columns are set where a buffer has space for them and not for the sample, too: each sample is
  * read with one set of columns. */
 static void columns_change_anywhere_in_a_circular_file(void **state)
@@ -911,6 +943,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(uncounted_samples_are_overwritten),
         cmocka_unit_test(only_a_linear_blg_is_appended_to),
         cmocka_unit_test(a_circular_file_has_the_newest),
+        cmocka_unit_test(a_circular_file_is_read_from_a_pipe),
         cmocka_unit_test(columns_change_anywhere_in_a_circular_file),
         cmocka_unit_test(an_overtaken_reader_says_so),
         cmocka_unit_test(a_circular_file_is_followed),

@@ -815,6 +815,8 @@ static PDH_STATUS binary_open(struct file *file)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     PDH_STATUS status = read_header(file, binary);
     file->unordered = binary->circular;
+    if (!status && binary->circular) /* the oldest buffer may be anywhere */
+        status = status_to_pdh(stream_read_pipe(&file->stream));
     if (!status && binary->circular)
         status = read_order(file, binary);
     return status;
