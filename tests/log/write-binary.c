@@ -677,6 +677,40 @@ static void a_circular_file_is_followed(void **state)
     }
 }
 
+/* The buffer in which the file ends is read as far as it goes, and what is cut off is reported. */
+static void a_cut_circular_file_is_read_to_its_end(void **state)
+{
+    enum { SAMPLES = 120, MOST = 20 };
+    BUFFER_AUTO whole = {0};
+    char path[128];
+    unsigned before = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("cut-circle"));
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 20 * BUFFER);
+    for (unsigned i = 0; i < SAMPLES; i++)
+        assert_int_equal(write_one(writer, i, MOST), 0);
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal(file_read(AT_FDCWD, path, &whole), 0);
+    assert_int_equal(whole.len, 2 * BUFFER);
+    for (size_t size = BUFFER + 73; size < BUFFER + 30000; size += 997) {
+        struct log *log = NULL;
+        const struct log_sample *sample;
+        unsigned count = 0;
+        PDH_STATUS status, found = 0;
+        assert_int_equal(log_open_bytes(whole.data, size, "cut", &log, NULL), 0);
+        while ((status = log_next(log, &sample)) != (PDH_STATUS)PDH_NO_MORE_DATA) {
+            found = status ? status : found;
+            if (!status)
+                check_sample(sample, count++, MOST);
+        }
+        assert_int_equal((DWORD)found, PDH_BINARY_LOG_CORRUPT);
+        assert_true(count >= before);
+        before = count;
+        log_close(log);
+    }
+    assert_true(before > 20);
+}
+
 enum { CIRCLE = 6, SEQUENCE = 24, USED = 48 };
 enum { TWINS, ALL_SAME, ALL_ONES, EMPTY, LAST_EMPTY, RANDOM, HEADS = RANDOM + 60 };
 
@@ -947,6 +981,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(columns_change_anywhere_in_a_circular_file),
         cmocka_unit_test(an_overtaken_reader_says_so),
         cmocka_unit_test(a_circular_file_is_followed),
+        cmocka_unit_test(a_cut_circular_file_is_read_to_its_end),
         cmocka_unit_test(a_circular_file_with_false_heads_is_read_to_its_end),
         cmocka_unit_test(a_file_is_read_while_it_is_written),
         cmocka_unit_test(parts_of_two_samples_are_not_joined),

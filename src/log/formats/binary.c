@@ -171,7 +171,7 @@ static bool is_unwritten(const unsigned char *bytes, size_t size)
 
 static PDH_STATUS read_order(struct file *file, struct binary *binary)
 {
-    uint64_t count = stream_size(&file->stream) / binary->buffer_size;
+    uint64_t size = binary->buffer_size, count = (stream_size(&file->stream) + size - 1) / size;
     if (count > LIMIT_ORDERED)
         return file_problem(file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, 0,
                             "cannot be read: it is a circular capture with more than %d buffers",
@@ -186,12 +186,12 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
         size_t got;
         const unsigned char *head =
             stream_at(&file->stream, (uint64_t)i * binary->buffer_size, binary->buffer_size, &got);
-        if (head ? got < BINARY_BUFFER_HEAD : !file->stream.zst)
+        if (head && got < BINARY_BUFFER_HEAD)
             break;
         if (i && head && is_unwritten(head, got))
             continue;
-        /* buffer 0 is always read first, because it has the capture's head; buffers in damaged
-         * frames are read last, to be reported */
+        /* buffer 0 is always read first, because it has the capture's head; buffers that cannot be
+         * read come last, to be reported */
         uint64_t sequence = !i ? 0 : head ? get64(head + 24) : UINT64_MAX;
         order[binary->order_count++] = (struct buffer_place){sequence, i};
     }
