@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -677,6 +678,58 @@ static void a_circular_file_is_followed(void **state)
     }
 }
 
+/* Replaces the system's function: a sample is written when the head of a buffer has been read. */
+static struct log_writer *intruder; /* NULL: reading is not disturbed */
+static unsigned intruder_number;
+static off_t intruder_offset; /* of the buffer */
+ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
+{
+    ssize_t got = syscall(SYS_pread64, fd, bytes, size, offset);
+    struct log_writer *writer = intruder;
+    off_t end = offset + (off_t)size;
+    if (writer && offset <= intruder_offset && end > intruder_offset &&
+        end <= intruder_offset + BUFFER) {
+        intruder = NULL;
+        assert_int_equal(write_one(writer, intruder_number, MOST_ITEMS), 0);
+        assert_int_equal(log_flush(writer), 0);
+    }
+    return got;
+}
+
+/* A sample of two buffers is written while a reader at the end looks for new ones, which has read
+ * the old head of the first of them, and then reads the new one of the second. */
+static void a_circular_file_is_followed_while_it_changes(void **state)
+{
+    enum { BUFFERS = 41, NUMBER = 36, STEP = MOST_ITEMS + 1, COUNT = 60 };
+    const char *path = in_folder("changes");
+    const struct log_sample *sample;
+    unsigned i = 0, disturbed = 0;
+    (void)state;
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, BUFFERS * BUFFER);
+    for (; i < 25; i++)
+        assert_int_equal(write_one(writer, NUMBER + i * STEP, MOST_ITEMS), 0);
+    assert_int_equal(log_flush(writer), 0);
+    struct log *log = open_one(path);
+    while (log_next(log, &sample) == 0)
+        continue;
+    for (; i < COUNT; i++) {
+        intruder_number = NUMBER + i * STEP;
+        intruder_offset = (1 + 2 * (off_t)i % (BUFFERS - 1)) * BUFFER;
+        intruder = writer;
+        PDH_STATUS status = log_next(log, &sample);
+        if (status == (PDH_STATUS)PDH_NO_MORE_DATA)
+            status = log_next(log, &sample);
+        disturbed += !intruder;
+        intruder = NULL;
+        assert_int_equal(status, 0);
+        check_sample(sample, intruder_number, MOST_ITEMS);
+    }
+    assert_int_equal(disturbed, COUNT - 25);
+    assert_false(log_losses(log)->any);
+    log_close(log);
+    assert_int_equal(log_write_close(writer), 0);
+}
+
 /* The buffer in which the file ends is read as far as it goes, and what is cut off is reported. */
 static void a_cut_circular_file_is_read_to_its_end(void **state)
 {
@@ -981,6 +1034,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(columns_change_anywhere_in_a_circular_file),
         cmocka_unit_test(an_overtaken_reader_says_so),
         cmocka_unit_test(a_circular_file_is_followed),
+        cmocka_unit_test(a_circular_file_is_followed_while_it_changes),
         cmocka_unit_test(a_cut_circular_file_is_read_to_its_end),
         cmocka_unit_test(a_circular_file_with_false_heads_is_read_to_its_end),
         cmocka_unit_test(a_file_is_read_while_it_is_written),

@@ -32,6 +32,7 @@ struct binary {
     /* order in which the buffers are read; NULL: as they are in the file */
     struct buffer_place *order;
     size_t order_count;
+    unsigned char head[BINARY_BUFFER_HEAD]; /* of a buffer, while the order is read */
     uint64_t turn;   /* the buffer that is being read: its index in order[], or in the file */
     uint32_t offset; /* position in that buffer; 0: its head was not checked yet */
     struct buffer_place newest; /* circular: the last buffer that was viewed */
@@ -169,9 +170,30 @@ static bool is_unwritten(const unsigned char *bytes, size_t size)
             bytes[BINARY_BUFFER_HEAD] == 0xFF);
 }
 
+/* Whether it is a circular capture to which buffers may be added. */
+static bool can_change(const struct file *file, const struct binary *binary)
+{
+    return binary->order && !file->stream.zst && file->stream.fd >= 0;
+}
+
+/* Returns the head of a buffer, and its other bytes unless `alone`; NULL: it cannot be read. */
+static const unsigned char *head_at(struct file *file, struct binary *binary, uint64_t number,
+                                    bool alone, size_t *ret)
+{
+    uint64_t offset = number * binary->buffer_size;
+    *ret = sizeof binary->head;
+    if (alone && read_at(file->stream.fd, binary->head, *ret, offset) == *ret &&
+        !all_zero(binary->head, *ret))
+        return binary->head;
+    return stream_at(&file->stream, offset, binary->buffer_size, ret);
+}
+
+/* If the order is read again only the heads are read, because that is done each time that a reader
+ * looks for new samples. */
 static PDH_STATUS read_order(struct file *file, struct binary *binary)
 {
     uint64_t size = binary->buffer_size, count = (stream_size(&file->stream) + size - 1) / size;
+    bool again = can_change(file, binary);
     if (count > LIMIT_ORDERED)
         return file_problem(file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, 0,
                             "cannot be read: it is a circular capture with more than %d buffers",
@@ -184,8 +206,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     stream_forget(&file->stream);
     for (uint32_t i = 0; i < count; i++) {
         size_t got;
-        const unsigned char *head =
-            stream_at(&file->stream, (uint64_t)i * binary->buffer_size, binary->buffer_size, &got);
+        const unsigned char *head = head_at(file, binary, i, again, &got);
         if (head && got < BINARY_BUFFER_HEAD)
             break;
         if (i && head && is_unwritten(head, got))
@@ -200,31 +221,46 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     return 0;
 }
 
-/* Whether it is a circular capture to which buffers may be added. */
-static bool can_change(const struct file *file, const struct binary *binary)
+/* Goes to the first buffer after the newest one; `same`: or to that one, if it is still there.
+ * Returns true if buffers are missing from there on. */
+static bool find_place(struct binary *binary, bool same)
 {
-    return binary->order && !file->stream.zst && file->stream.fd >= 0;
+    const struct buffer_place *order = binary->order;
+    uint64_t follows = binary->newest.sequence + 1;
+    int compared = 1;
+    for (binary->turn = 0; binary->turn < binary->order_count; binary->turn++) {
+        compared = compare_places(&order[binary->turn], &binary->newest);
+        if (compared > 0 || (same && compared == 0))
+            break;
+    }
+    if (compared)
+        binary->offset = 0;
+    for (size_t i = binary->turn; i < binary->order_count; i++) {
+        if (order[i].sequence > follows)
+            return true;
+        follows = order[i].sequence + 1;
+    }
+    return false;
 }
 
-/* Reads the order of the buffers again, because the capture may be being written, and goes to the
- * first buffer after the newest one; `same`: or to that one, if it is still there. A place is never
- * before the newest one, so that reading ends whatever the heads say. */
+/* Reads the order of the buffers again, because the capture may be being written, and goes to a
+ * place in it that is never before the newest one, so that reading ends whatever the heads say. If
+ * buffers are missing, the order is read once more: one may have been written after its old head
+ * was read, and the one after it before its head was read. */
 static PDH_STATUS order_again(struct file *file, struct binary *binary, bool same)
 {
     if (!can_change(file, binary))
         return 0;
-    PDH_STATUS status = read_order(file, binary);
-    int order = 1;
-    for (binary->turn = 0; !status && binary->turn < binary->order_count; binary->turn++) {
-        order = compare_places(&binary->order[binary->turn], &binary->newest);
-        if (order > 0 || (same && order == 0))
-            break;
+    bool missing = true;
+    for (int i = 0; i < 2 && missing; i++) {
+        PDH_STATUS status = read_order(file, binary);
+        if (status)
+            return status;
+        missing = find_place(binary, same);
     }
-    if (order)
-        binary->offset = 0;
     binary->unchecked = true;
     binary->overwritten |= binary->begun; /* what is overwritten now, this reader misses */
-    return status;
+    return 0;
 }
 
 /* ---- buffers ---- */
