@@ -489,6 +489,48 @@ static void samples_are_appended(void **state)
     log_close(log);
 }
 
+/* Sets the size of the buffers in the head of a file, in both places. */
+static void set_size(const char *path, uint32_t one, uint32_t other)
+{
+    enum { SIZE = 104 };
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, &one, sizeof one, 0), sizeof one);
+    assert_int_equal(pwrite(fd, &other, sizeof other, SIZE), sizeof other);
+    close(fd);
+}
+
+/* Buffers may be smaller than the parts that are written to others. A head that may be damaged is
+ * refused. */
+static void samples_are_appended_to_small_buffers(void **state)
+{
+    static const uint32_t sizes[] = {1024, 1536, 4096, 8192, 16384};
+    static const uint32_t damaged[] = {0, 40, 100, 1000, 1025, 32768, 16 << 20, UINT32_MAX};
+    const char *path = in_folder("small");
+    BUFFER_AUTO problem = {0};
+    unsigned count;
+    (void)state;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        write_many(path, 0, 0, false);
+        set_size(path, sizes[k], sizes[k]);
+        assert_int_equal(truncate(path, sizes[k]), 0);
+        struct log_writer *writer = create(path, LOG_CREATE_APPEND, 0);
+        for (unsigned i = 0; i < 20; i++)
+            assert_int_equal(write_one(writer, i, 1000), 0);
+        assert_int_equal(log_write_close(writer), 0);
+        assert_int_equal(check_samples(path, 1000, true, &count), 0);
+        assert_int_equal(count, 20);
+    }
+    for (size_t k = 0; k < sizeof damaged / sizeof *damaged; k++) {
+        struct log_writer *writer = NULL;
+        write_many(path, 10, 3, false);
+        set_size(path, damaged[k], BUFFER);
+        assert_int_equal((DWORD)log_create(path, LOG_CREATE_APPEND, &header, &writer, &problem),
+                         PDH_UNABLE_READ_LOG_HEADER);
+        assert_non_null(strstr(problem.data, "nothing was appended"));
+        buffer_clear(&problem);
+    }
+}
+
 /* A writer was killed before the buffer's head counted its last sample, which is written again. */
 static void uncounted_samples_are_overwritten(void **state)
 {
@@ -1027,6 +1069,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_killed_writer_loses_nothing),
         cmocka_unit_test(a_full_disk_leaves_whole_samples),
         cmocka_unit_test(samples_are_appended),
+        cmocka_unit_test(samples_are_appended_to_small_buffers),
         cmocka_unit_test(uncounted_samples_are_overwritten),
         cmocka_unit_test(only_a_linear_blg_is_appended_to),
         cmocka_unit_test(a_circular_file_has_the_newest),

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { RECORD_HEAD = 48, SMALLEST_BUFFER = 1024 };
+enum { SMALLEST_BUFFER = 1024 };
 
 /* as a FILETIME */
 static const LONGLONG YEAR_10000 = INT64_C(2650467744000000000);
@@ -64,7 +64,7 @@ struct record {
 
 /* ---- the first buffer ---- */
 
-static bool size_is_sane(uint32_t size)
+bool binary_size_is_sane(uint32_t size)
 {
     return size >= SMALLEST_BUFFER && size <= LARGEST_BINARY_BUFFER && size % 512 == 0;
 }
@@ -74,13 +74,13 @@ static bool size_is_sane(uint32_t size)
 static bool binary_matches(const unsigned char *start, size_t size)
 {
     if (size < BINARY_BUFFER_HEAD)
-        return size >= 4 && size_is_sane(get32(start)) && start[0] == 0;
-    int signs = size_is_sane(get32(start));
+        return size >= 4 && binary_size_is_sane(get32(start)) && start[0] == 0;
+    int signs = binary_size_is_sane(get32(start));
     if (size >= BINARY_HEADER + 4)
         signs += start[BINARY_HEADER + 3] == 0xC0 &&
                  (start[BINARY_HEADER + 2] == 1 || start[BINARY_HEADER + 2] == 2);
     if (size >= BINARY_FIELDS + 4)
-        signs += size_is_sane(get32(start + BINARY_FIELDS));
+        signs += binary_size_is_sane(get32(start + BINARY_FIELDS));
     return signs >= 2;
 }
 
@@ -88,7 +88,8 @@ static bool binary_matches(const unsigned char *start, size_t size)
 static bool size_holds(struct file *file, uint32_t size)
 {
     size_t got;
-    const unsigned char *at = size_is_sane(size) ? stream_at(&file->stream, size, 4, &got) : NULL;
+    const unsigned char *at =
+        binary_size_is_sane(size) ? stream_at(&file->stream, size, 4, &got) : NULL;
     return at && got == 4 && get32(at) == size;
 }
 
@@ -100,7 +101,7 @@ static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
         return first;
     if (size_holds(file, second))
         return second;
-    return size_is_sane(first) ? first : second;
+    return binary_size_is_sane(first) ? first : second;
 }
 
 static void read_zone(struct binary *binary, const unsigned char *start)

@@ -3,6 +3,9 @@
 #ifndef OPL_LOG_BINARY_H
 #define OPL_LOG_BINARY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum {
     BINARY_BUFFER_HEAD = 72,
     /* bytes before a record's body: the record's head, the GUID, the number of this part, and of
@@ -24,5 +27,8 @@ enum {
 enum { BINARY_CATALOGUE = 0x20, BINARY_SAMPLE = 0x22, BINARY_INDEX = 0x23, BINARY_TITLES = 0x24 };
 
 extern const unsigned char binary_guid[16]; /* identifies records of performance data */
+
+/* Whether a buffer may have this size: it is a multiple of 512 from 1 KiB to 16 MiB. */
+bool binary_size_is_sane(uint32_t size);
 
 #endif

@@ -23,6 +23,7 @@ enum { BUFFER_BYTES = 64 << 10, PART_BYTES = 8000, ENTRY_HEAD = 52 };
 struct binary_writer {
     char *bytes;          /* the buffer that is filled; FF where nothing was written */
     uint32_t size, used;  /* size of a buffer; bytes used of this one */
+    uint32_t part;        /* most bytes of a body that one record has */
     uint32_t saved;       /* bytes of this buffer that the file has; 0: none */
     uint64_t number;      /* number of this buffer since the file began */
     uint64_t sequence;    /* its sequence number, which differs in an appended file */
@@ -210,12 +211,12 @@ static PDH_STATUS add_record(struct log_writer *writer, int kind, LONGLONG time,
                              const struct buffer *body)
 {
     struct binary_writer *binary = writer->binary;
-    size_t parts = (body->len + PART_BYTES - 1) / PART_BYTES;
+    size_t parts = (body->len + binary->part - 1) / binary->part;
     if (body->failed)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     for (size_t part = 0; part < parts; part++) {
-        size_t from = part * PART_BYTES;
-        size_t size = body->len - from < PART_BYTES ? body->len - from : PART_BYTES;
+        size_t from = part * binary->part;
+        size_t size = body->len - from < binary->part ? body->len - from : binary->part;
         if (binary->used + BINARY_RECORD_BODY + size > binary->size) {
             PDH_STATUS status = next_buffer(writer);
             if (status)
@@ -537,7 +538,7 @@ static PDH_STATUS append(struct log_writer *writer, uint64_t size, const char **
     struct binary_writer *binary = writer->binary;
     unsigned char first[512];
     if (pread(writer->fd, first, sizeof first, 0) != sizeof first ||
-        !format_binary.matches(first, sizeof first) || get32(first) > LARGEST_BINARY_BUFFER) {
+        !format_binary.matches(first, sizeof first)) {
         *ret_problem = zst_matches(first, sizeof first)
                            ? "it is a compressed capture: nothing was appended"
                            : "it is no BLG: nothing was appended";
@@ -548,6 +549,14 @@ static PDH_STATUS append(struct log_writer *writer, uint64_t size, const char **
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     }
     binary->size = get32(first);
+    if (!binary_size_is_sane(binary->size) || binary->size != get32(first + BINARY_FIELDS)) {
+        *ret_problem = "its head is damaged, which has the size of its buffers: nothing was "
+                       "appended; relog copies what it can read of it to a new file";
+        return (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER;
+    }
+    /* a part must fit into a buffer */
+    uint32_t most = (binary->size - BINARY_BUFFER_HEAD - BINARY_RECORD_BODY) & ~7u;
+    binary->part = most < PART_BYTES ? most : PART_BYTES;
     binary->number = (size + binary->size - 1) / binary->size;
     binary->sequence = binary->number;
     return 0;
@@ -560,6 +569,7 @@ PDH_STATUS binary_create(struct log_writer *writer, const char *path, uint64_t s
     if (!binary)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     binary->size = BUFFER_BYTES;
+    binary->part = PART_BYTES;
     binary->sync = header->sync;
     if (header->most_bytes)
         binary->most =
