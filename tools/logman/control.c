@@ -225,7 +225,7 @@ void set_print_status(const struct set *set, bool user)
                    *samples = value_of(state, "samples"), *lost = value_of(state, "lost"),
                    *alerts = value_of(state, "alerts");
     if (!runs && (!state || state_holder(set->name, user)))
-        return; /* it did not run since the machine was booted, or this user may not know */
+        return; /* no run has left a state, or this user may not know */
     printf("\n");
     print_time(runs ? "Running since:" : "Last run:", state, "since",
                "a moment ago: it takes its first sample");

@@ -146,7 +146,7 @@ pid_t state_holder(const char *name, bool user);
 /* Writes the state file, but only once a second unless `now` is set. */
 void state_write(struct runner *runner, bool now);
 /* Returns the state's text, to be freed; NULL: there is none. It stays after the run, until the set
- * is started or deleted, or the machine is booted. */
+ * is started or deleted; that of a system's set is in /run, so a boot ends it, too. */
 char *state_read(const char *name, bool user);
 
 /* ---- runner.c ---- */

@@ -132,7 +132,7 @@ int set_run(struct set *set, bool user);
 bool set_is_running(const char *name, bool user);
 /* Returns "Running", "Stopped" or, if this user may not know, "Unknown (no rights)". */
 const char *set_state(const char *name, bool user);
-/* Prints of the set's run, or of its last one since the machine was booted: when, the number of
+/* Prints of the set's run, or of its last one of which there is a state: when, the number of
  * samples, and the counters without values. */
 void set_print_status(const struct set *set, bool user);
 
