@@ -41,12 +41,22 @@ static bool has_wanted(const struct file *file)
     return false;
 }
 
+/* Called when the caller does not get the sample that was read last, so that no names are taken for
+ * those of the sample that it got before. */
+static void forget_names(struct file *file)
+{
+    file->turn++;
+}
+
 static bool next_sample(struct file *file)
 {
-    PDH_STATUS status = (PDH_STATUS)PDH_BINARY_LOG_CORRUPT;
-    for (int i = 0; i < TRIES && (DWORD)status == PDH_BINARY_LOG_CORRUPT; i++)
-        status = file->format->next(file);
-    return !status;
+    for (int i = 0; i < TRIES; i++) {
+        PDH_STATUS status = file->format->next(file);
+        if ((DWORD)status != PDH_BINARY_LOG_CORRUPT)
+            return !status;
+        forget_names(file);
+    }
+    return false;
 }
 
 /* Passes the file's sample to the caller. */
@@ -88,6 +98,7 @@ static void read_all(struct reading *reading)
         /* what the search skips is not counted as lost */
         struct log_losses kept = reading->log->losses;
         go_to_range(file, skim->from);
+        forget_names(file);
         reading->log->losses = kept;
         more = next_sample(file);
     }
@@ -112,7 +123,7 @@ static void read_some(struct reading *reading, LONGLONG span)
         if (place == last || !file->format->go_near(file, place))
             continue;
         last = place;
-        file->turn++; /* so that names are not taken for those of the previous sample */
+        forget_names(file);
         if (next_sample(file))
             report(reading);
     }

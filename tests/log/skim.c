@@ -79,7 +79,9 @@ static int remove_folders(void **state)
 struct seen {
     size_t count, firsts, most;
     LONGLONG last;
-    size_t column;
+    size_t column, array;
+    char name[16]; /* first name of the array in the sample before */
+    size_t same;   /* samples that have the names of the one before */
 };
 
 static bool take(void *context, const struct log_sample *sample, LONGLONG utc, bool first)
@@ -91,6 +93,14 @@ static bool take(void *context, const struct log_sample *sample, LONGLONG utc, b
     assert_true(utc > seen->last);
     seen->last = utc;
     seen->firsts += first;
+    const struct log_value *array = &sample->values[seen->array];
+    if (array->kind == LOG_ARRAY && !array->status) {
+        assert_int_equal(array->count, ITEMS);
+        if (array->same_names)
+            assert_string_equal(array->items[0].name, seen->name);
+        seen->same += array->same_names;
+        snprintf(seen->name, sizeof seen->name, "%s", array->items[0].name);
+    }
     return ++seen->count < seen->most;
 }
 
@@ -105,6 +115,22 @@ static struct seen skim(struct log *log, LONGLONG from, LONGLONG to, LONGLONG st
     const struct log_skim what = {from, to, step, take, &seen};
     assert_int_equal(log_skim(log, &what), 0);
     return seen;
+}
+
+/* Names may be taken for those of the sample before only if the caller got that sample. */
+static void check_names(struct log *log)
+{
+    const LONGLONG end = time_of(FILES * SAMPLES);
+    for (size_t i = 0; i < log_columns(log); i++)
+        log_want(log, i, true);
+    for (size_t from = SAMPLES; from < FILES * SAMPLES; from += 60) {
+        struct seen seen = {.most = SIZE_MAX};
+        seen.column = strcmp(log_column(log, 0)->counter, "N") != 0;
+        seen.array = !seen.column;
+        const struct log_skim what = {time_of(from), end, 0, take, &seen};
+        assert_int_equal(log_skim(log, &what), 0);
+        assert_in_range(seen.same, seen.count / 2, seen.count);
+    }
 }
 
 static void check_set(const char *end)
@@ -129,6 +155,7 @@ static void check_set(const char *end)
     struct seen more = skim(log, 0, end_time, 900 * second, SIZE_MAX);
     assert_in_range(few.count, FILES, 2 * FILES);
     assert_in_range(more.count, few.count + 1, 5 * FILES);
+    check_names(log);
     /* the callback refuses further samples after the fifth */
     assert_int_equal(skim(log, 0, INT64_MAX / 2, 0, 5).count, 5);
     /* afterwards, reading the set gives and checks all samples as before */
