@@ -247,10 +247,8 @@ static bool read_items(struct file *file, size_t entry, const unsigned char *bod
     bool like = !same && is_like_left(file, entry, body, length, count);
     if (!same && !(like ? copy_names(array) : take_names(array, body, length, count)))
         return false;
-    size_t lost = misplaced(body, length, count);
-    if (lost)
-        file_lose(file, LOSS_VALUE, lost, "%.60s, names of instances",
-                  file->log->columns.list[file->map[entry]]->info.path);
+    file_lose(file, LOSS_VALUE, misplaced(body, length, count), "%.60s, names of instances",
+              file->log->columns.list[file->map[entry]]->info.path);
     value->kind = LOG_ARRAY;
     value->same_names = same && before;
     value->like_left = like;
@@ -266,7 +264,8 @@ static bool read_items(struct file *file, size_t entry, const unsigned char *bod
     value->items = array->items;
     value->count = count;
     array->column = file->map[entry];
-    array->turn = file->turn;
+    /* readers pass over a value with a status, so that they do not have these names */
+    array->turn = value->status ? 0 : file->turn;
     return true;
 }
 

@@ -267,6 +267,34 @@ static void what_is_written_is_read(void **state)
     log_close(log);
 }
 
+/* Readers pass over an array with a status, and keep the names of the one before. So the array
+ * after it does not have "the names of the sample before", also if both are equal. */
+static void an_array_with_a_status_has_no_names(void **state)
+{
+    enum { SAMPLES = 4 };
+    struct log_item one[] = {{.name = "a"}}, two[] = {{.name = "b"}};
+    const struct log_sample *sample;
+    (void)state;
+    struct log_writer *writer = create(in_folder("status"), LOG_CREATE_ALWAYS, 0);
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        struct log_value values[COLUMNS] = {
+            {.kind = LOG_RAW}, {.kind = LOG_ARRAY}, {.kind = LOG_RAW}};
+        values[1].items = i ? two : one;
+        values[1].count = 1;
+        values[1].raw.CStatus = i == 1 ? PDH_CSTATUS_NO_INSTANCE : 0;
+        assert_int_equal(log_write_values(writer, time_of(i), values), 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+    struct log *log = open_one(in_folder("status"));
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        assert_int_equal(log_next(log, &sample), 0);
+        assert_int_equal(sample->values[1].status, i == 1 ? PDH_CSTATUS_NO_INSTANCE : 0);
+        if (i != 1)
+            assert_int_equal(sample->values[1].same_names, i == SAMPLES - 1);
+    }
+    log_close(log);
+}
+
 /* ---- interrupted ---- */
 
 /* After each sample the file is complete, whatever happens then. */
@@ -1062,6 +1090,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_real_capture_is_written_again),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(an_array_with_a_status_has_no_names),
         cmocka_unit_test(each_sample_is_in_the_file),
         cmocka_unit_test(a_slow_reader_misses_nothing),
         cmocka_unit_test(a_sample_that_is_not_counted_comes_later),
