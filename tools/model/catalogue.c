@@ -83,8 +83,9 @@ static void path_of(const struct catalogue *catalogue, const struct catalogue_ob
                     const char *counter, char *ret, size_t capacity)
 {
     const char *machine = catalogue->machine ? catalogue->machine : "";
-    int used = snprintf(ret, capacity, "%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine);
-    catalogue_path(object, "*", counter, ret + used, capacity - (size_t)used);
+    snprintf(ret, capacity, "%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine);
+    size_t used = strlen(ret); /* a capture may name its machine as it likes */
+    catalogue_path(object, "*", counter, ret + used, capacity - used);
 }
 
 /* Sets the counter's type and unit. */
@@ -515,6 +516,7 @@ static bool take_news(struct catalogue_object *object, struct catalogue_object *
     *object = *news;
     object->name = old.name;
     object->explain = old.explain;
+    object->costly = old.costly;
     if (old.counters) {
         object->counters = old.counters;
         object->counter_count = old.counter_count;

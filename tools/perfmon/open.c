@@ -128,9 +128,10 @@ int open_run(const char *named, bool print)
     int code = EXIT_FAILED;
     if (!body)
         fputs("perfmon: the server of the page does not answer\n", stderr);
-    else if (!read_link(body, secret, address))
-        fprintf(stderr, "perfmon: %s\n", text_seen(strtok(answer + (body - answer), "\r\n")));
-    else if (code = EXIT_GOOD, print || !browser_open(address, secret, getenv("LC_ALL"), true))
+    else if (!read_link(body, secret, address)) {
+        const char *line = strtok(answer + (body - answer), "\r\n");
+        fprintf(stderr, "perfmon: %s\n", line ? text_seen(line) : "the server gives no link");
+    } else if (code = EXIT_GOOD, print || !browser_open(address, secret, getenv("LC_ALL"), true))
         printf("%s#%s\nThe link works once, within five minutes.\n", address, secret);
     else
         printf("The page is opened in the browser; \"perfmon open --print\" prints a link.\n");

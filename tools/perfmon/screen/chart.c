@@ -516,8 +516,15 @@ static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int 
 
 /* ---- legend and report ---- */
 
+enum { PATH_SIZE = 2 * PDH_MAX_COUNTER_PATH };
+
+static bool is_ended(const struct chart_line *line)
+{
+    return line->row == (size_t)-1;
+}
+
 /* Writes what follows the instance's name: "#1" and so on if instances before it have the same
- * name; " (ended)" if the instance does not exist any more and so has no path; else "". */
+ * name; else "". */
 static void number_text(const struct chart_line *line, char ret[TEXT_SIZE])
 {
     const struct table *table = line->table;
@@ -525,15 +532,12 @@ static void number_text(const struct chart_line *line, char ret[TEXT_SIZE])
     *ret = 0;
     for (size_t r = 0; r < line->row && r < table->row_count; r++)
         before += !strcasecmp(table->rows[r].name, line->history->name);
-    if (line->row == (size_t)-1)
-        snprintf(ret, TEXT_SIZE, "%s", local(" (ended)"));
-    else if (before)
+    if (before && !is_ended(line))
         snprintf(ret, TEXT_SIZE, "#%u", before);
 }
 
-/* Writes the path of a line, with the line's instance in place of a pattern. Returns false if the
- * instance has ended. */
-static bool line_path(const struct chart *chart, const struct chart_line *line, char *ret,
+/* Writes the path of a line, with the line's instance in place of a pattern. */
+static void line_path(const struct chart *chart, const struct chart_line *line, char *ret,
                       size_t capacity)
 {
     char number[TEXT_SIZE];
@@ -543,13 +547,20 @@ static bool line_path(const struct chart *chart, const struct chart_line *line, 
     machine_text(chart, line->table, ret, capacity);
     size_t used = strlen(ret);
     ret += used, capacity -= used;
-    bool ended = *number == ' ';
     if (open && counter && open < counter)
-        snprintf(ret, capacity, "%.*s(%s%s)%s%s", (int)(open - path), path, line->history->name,
-                 ended ? "" : number, counter, ended ? number : "");
+        snprintf(ret, capacity, "%.*s(%s%s)%s", (int)(open - path), path, line->history->name,
+                 number, counter);
     else
         snprintf(ret, capacity, "%s", path);
-    return !ended;
+}
+
+/* Writes the path, and whether its instance has ended. */
+static void line_text(const struct chart *chart, const struct chart_line *line, char *ret,
+                      size_t capacity)
+{
+    line_path(chart, line, ret, capacity);
+    if (is_ended(line))
+        text_append(ret, capacity, "%s", local(" (ended)"));
 }
 
 /* Finds the unit by the counter's type and its name: "%", "B", "B/s", "/s", "s". */
@@ -596,14 +607,16 @@ static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int l
     for (size_t i = 0; i < chart->count && row < last; i++, row++) {
         const struct chart_line *line = &chart->lines[i];
         double scaled = line->span.last * pow(10, line->scale);
-        char text[512];
-        line_path(chart, line, text, sizeof text);
+        char text[PATH_SIZE];
+        line_text(chart, line, text, sizeof text);
         canvas_text(canvas, row, 0, name - 1, STYLE_PLAIN, text);
         canvas_bar(canvas, row, name, canvas->columns - name - VALUE, 0, scaled / 100,
                    line_style(chart, i));
-        if (!line->text)
-            text_number(line->span.last, text);
-        canvas_right(canvas, row, canvas->columns - VALUE, VALUE, STYLE_PLAIN, text);
+        text_number(line->span.last, text);
+        if (line->text)
+            canvas_text(canvas, row, name, canvas->columns - name, STYLE_PLAIN, line->text);
+        else
+            canvas_right(canvas, row, canvas->columns - VALUE, VALUE, STYLE_PLAIN, text);
     }
 }
 
@@ -630,8 +643,8 @@ static void draw_legend_line(struct chart *chart, struct canvas *canvas, int row
                              size_t at)
 {
     const struct chart_line *line = &chart->lines[at];
-    char text[512], unit[TEXT_SIZE];
-    line_path(chart, line, text, sizeof text);
+    char text[PATH_SIZE], unit[TEXT_SIZE];
+    line_text(chart, line, text, sizeof text);
     canvas_put(canvas, row, 0, line_style(chart, at),
                canvas->braille ? 0x25a0 : "*+o#x%@&"[line->number % LINE_STYLES]);
     canvas_text(canvas, row, 2, name - 3, STYLE_PLAIN, text);
@@ -752,9 +765,9 @@ size_t chart_lines(struct chart *chart)
 
 void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity)
 {
-    char path[512], value[TEXT_SIZE];
+    char path[PATH_SIZE], value[TEXT_SIZE];
     const struct chart_line *line = &chart->lines[at];
-    line_path(chart, line, path, sizeof path);
+    line_text(chart, line, path, sizeof path);
     text_number(line->span.last, value);
     snprintf(ret, capacity, "%s: %s", path, line->text ? line->text : value);
 }
@@ -775,7 +788,7 @@ static void show_hidden(struct chart *chart, struct window *window)
 static bool hide_selected(struct chart *chart, struct window *window)
 {
     const struct chart_line *line = &chart->lines[chart->cursor.at];
-    char path[512];
+    char path[PATH_SIZE];
     const char *pattern = line->table->columns[0].path;
     line_path(chart, line, path, sizeof path);
     const char *end = strstr(path, pattern); /* the path may begin with a machine */
@@ -867,26 +880,30 @@ static void change_zoom(struct chart *chart, bool nearer, struct window *window)
                       nearer ? "a shorter time cannot be shown" : "a longer time cannot be shown");
 }
 
-/* Shows a shell command that prints the selected counter, and copies it to the clipboard. */
+/* Shows a shell command that prints the selected counter, and copies it to the clipboard, unless
+ * the terminal in which it is pasted would take a part of it as keys. */
 static void show_command(const struct chart *chart, struct window *window)
 {
+    const struct chart_line *line = &chart->lines[chart->cursor.at];
     struct model_source source;
-    char path[512], quoted[1024], file[1024];
-    model_source(chart->model, chart->lines[chart->cursor.at].table->source, &source);
-    if (!line_path(chart, &chart->lines[chart->cursor.at], path, sizeof path) && !source.capture) {
-        window_report(window, "%s: the instance has ended, so no command shows it", path);
-        return;
-    }
+    char path[PATH_SIZE], quoted[PATH_SIZE + 64], file[1024], command[3 * 1024] = "";
+    model_source(chart->model, line->table->source, &source);
+    line_path(chart, line, path, sizeof path);
     text_quote(path, quoted, sizeof quoted);
     text_quote(source.name, file, sizeof file);
+    bool machine = *source.name && !chart->named;
     if (source.capture)
-        window_report(window, "relog %s -c %s -f csv -o -", file, quoted);
-    else {
-        bool machine = *source.name && !chart->named;
-        window_report(window, "typeperf %s%s%s%s", machine ? "-s " : "", machine ? file : "",
-                      machine ? " " : "", quoted);
-    }
-    terminal_copy(window->message);
+        text_append(command, sizeof command, "relog %s -c %s -f csv -o -", file, quoted);
+    else
+        text_append(command, sizeof command, "typeperf %s%s%s%s", machine ? "-s " : "",
+                    machine ? file : "", machine ? " " : "", quoted);
+    text_clean(command, window->message, sizeof window->message);
+    if (is_ended(line) && !source.capture)
+        window_report(window, "%s: the instance has ended, so no command shows it", path);
+    else if (strcmp(window->message, command) != 0)
+        window_report(window, "the name has control characters, or it is too long for a command");
+    else
+        terminal_copy(command);
 }
 
 /* Sorts the legend by the next or the previous column that is shown. */

@@ -340,7 +340,8 @@ static void container_text(const struct processes *processes, const struct line 
 static void name_text(const struct processes *processes, const struct line *line, int width,
                       const char *ellipsis, char *ret, size_t capacity)
 {
-    const char *name = local(line->name); /* such as "(none)" */
+    /* "(none)" and so on have translations; a user or a unit may have a name that is a text, too */
+    const char *name = *line->name == '(' ? local(line->name) : line->name;
     int length = (int)line->name_length;
     if (processes->grouping == BY_CONTAINER && line->members)
         container_text(processes, line, ret, capacity);
@@ -442,9 +443,9 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
                     bool active)
 {
     processes->alone = false;
+    make_lines(processes); /* also if there is no place, because keys use the lines */
     if (row + 2 > last)
         return;
-    make_lines(processes);
     struct layout layout = make_layout(processes, canvas->columns);
     for (size_t c = 0; c < LINE_VALUES; c++)
         processes->shown[c] = layout.number[c] != 0;

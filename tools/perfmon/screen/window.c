@@ -731,8 +731,9 @@ static void loop(struct window *window, const struct window_options *options)
         sets_update(window);
         window->rows = rows;
         canvas.marks = window->palette || !options->colours;
-        if (!is_early(window, key, drawn)) {
-            draw(window, &canvas);
+        bool early = is_early(window, key, drawn);
+        draw(window, &canvas); /* also if it is not shown: keys use what was drawn last */
+        if (!early) {
             terminal_show(&canvas);
             drawn = model_now();
         }
