@@ -22,7 +22,7 @@ struct frame {
     struct source *source;
     uint64_t tick;
     int64_t time;
-    double at; /* see struct table */
+    double begun; /* when the sample was begun, like model_now */
     double cost;
     PDH_STATUS status;
     bool texts;           /* the frame has only tables of texts */

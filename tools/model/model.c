@@ -465,7 +465,7 @@ static bool take_table(struct source *source, struct table_sample *sample,
     spec->table.cells = spec->newest.cells;
     spec->table.texts = spec->newest.texts;
     spec->table.at_before = spec->table.tick + 1 == frame->tick ? spec->table.at : NAN;
-    spec->table.at = frame->at;
+    spec->table.at = source->capture ? (double)frame->time / SECOND : frame->begun;
     spec->table.tick = frame->tick;
     return !spec->history || history_add(source, spec, frame->tick);
 }

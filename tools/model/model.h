@@ -63,8 +63,8 @@ struct table {
     /* texts of a table of texts, row after row; an element NULL: no text */
     const char *const *texts;
     uint64_t tick; /* number of the newest sample; 0: no sample yet */
-    /* when the newest sample and the one before it were taken, in seconds of a clock that nobody
-     * sets (of a capture: in its own time); NaN: not known */
+    /* when the newest sample and the one before it were taken, in seconds of a clock that is
+     * never set (of a capture: in its own time); NaN: not known */
     double at, at_before;
     /* number of values that entered no history, because there were too many rows */
     uint64_t forgotten;

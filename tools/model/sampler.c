@@ -661,7 +661,7 @@ struct frame *sample_frame(struct sampler *sampler, struct spec **specs, size_t 
     }
     frame->status = any ? PdhCollectQueryDataWithTime(sampler->query, &local) : 0;
     frame->time = sampler->source->capture ? utc_of_local(local) : time_of_sample(local);
-    frame->at = sampler->source->capture ? (double)frame->time / SECOND : sampler->begun;
+    frame->begun = sampler->begun;
     if (!frame->status || !sampler->source->capture)
         frame->tick = ++sampler->tick;
     if (local && sampler->source->kept >= 0)

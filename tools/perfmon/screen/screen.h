@@ -95,7 +95,7 @@ void text_whole(double number, char out[TEXT_SIZE]);
 void text_percent(double number, char out[TEXT_SIZE]);
 void text_bytes(double bytes, char out[TEXT_SIZE]);
 void text_duration(double seconds, char out[TEXT_SIZE]);
-/* Appends to a text as much as has room. */
+/* Appends to a text as much as fits. */
 void text_append(char *ret, size_t capacity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Writes a time, in 100 ns since 1601, by a format of strftime; "" if it is 0. */
@@ -368,8 +368,8 @@ bool config_end(struct config_file *file);
 /* Reads the user's file into `settings`. Writes into `problem` what is wrong with it; "":
  * nothing. */
 void settings_read(struct settings *settings, char *problem, size_t capacity);
-/* Saves the settings that changed; if that fails, prints the reason. */
-void settings_write(const struct settings *before, const struct settings *now);
+/* Saves the settings that changed. Returns the errno if that fails, else 0. */
+int settings_write(const struct settings *before, const struct settings *now);
 void settings_draw(struct settings_view *view, const struct settings *settings,
                    struct canvas *canvas, int row, int last);
 /* Handles a key; true: a setting has changed. */

@@ -180,13 +180,13 @@ static void write_lines(FILE *file, const char *text, const struct settings *bef
     }
 }
 
-void settings_write(const struct settings *before, const struct settings *now)
+int settings_write(const struct settings *before, const struct settings *now)
 {
     static const char first[] =
         "# Settings of perfmon. It rewrites the line of a setting that its keys have changed.\n";
     char path[CONFIG_PATH_SIZE], real[PATH_MAX];
     if (!memcmp(before, now, sizeof *now))
-        return;
+        return 0;
     bool good = settings_path(path);
     /* if the file is a link, the file to which it leads is replaced, not the link */
     if (good && realpath(path, real) && strlen(real) < sizeof path)
@@ -200,9 +200,9 @@ void settings_write(const struct settings *before, const struct settings *now)
         write_lines(file.file, text, before, now);
         good = config_end(&file);
     }
-    if (!good)
-        fprintf(stderr, "perfmon: the settings are not saved: %s\n", strerror(errno));
+    int problem = good ? 0 : errno;
     free(text);
+    return problem;
 }
 
 /* ---- the view ---- */

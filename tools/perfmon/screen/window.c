@@ -926,9 +926,12 @@ static void run_with_settings(struct window *window, const struct window_options
     apply(window, &before);
     loop(window, options);
     struct settings now = settings_now(window);
+    /* while signals are still handled: a window that is closed sends several */
+    int problem = settings_write(&before, &now);
     terminal_end();
     print_losses(window);
-    settings_write(&before, &now);
+    if (problem)
+        fprintf(stderr, "perfmon: the settings are not saved: %s\n", strerror(problem));
 }
 
 /* Reads the capture to its end; what turns out to be texts is read after the numbers. Does not wait
