@@ -57,13 +57,21 @@ void catalogue_path(const struct catalogue_object *object, const char *instance,
                     const char *counter, char *ret, size_t capacity);
 
 /* ---- search.c ---- */
-/* True if every word of `text` is in the names or the explanation of the object or the counter,
- * without regard to case, or is an everyday word (cpu, net, slow, full) for something in them.
- * `counter` NULL: only the object is searched. */
-bool catalogue_matches(const struct catalogue_object *object,
-                       const struct catalogue_counter *counter, const char *text);
-/* Passes to `found` the paths of counters that match, at most `most`, and few of each object: first
- * those whose names match, then those whose explanations do. Returns how many match. */
+/* Where a search has found all words of its text, the best place first. Costly objects have at best
+ * RANK_EXPLANATION. */
+enum catalogue_rank {
+    RANK_OBJECT,  /* the object's name has the word, or what an everyday word (cpu, slow) is for */
+    RANK_COUNTER, /* the counter's name has the word */
+    RANK_ALIAS,   /* the counter's name has what an everyday word is for */
+    RANK_EXPLANATION,
+    RANK_NONE
+};
+/* Returns the rank of the word that is in the worst place; case does not matter. `counter` NULL:
+ * only the object is searched. */
+enum catalogue_rank catalogue_rank(const struct catalogue_object *object,
+                                   const struct catalogue_counter *counter, const char *text);
+/* Passes to `found` the paths of counters that match, at most `most`, and few of each object, by
+ * rank. Returns how many match. */
 size_t catalogue_paths(struct catalogue *catalogue, const char *text, size_t most,
                        void (*found)(void *context, const char *path), void *context);
 

@@ -38,15 +38,6 @@ static const struct {
 };
 /* clang-format on */
 
-static bool has_word(const struct catalogue_object *object, const struct catalogue_counter *counter,
-                     const char *word)
-{
-    return text_contains(object->name, word) ||
-           (object->explain && text_contains(object->explain, word)) ||
-           (counter && (text_contains(counter->name, word) ||
-                        (counter->explain && text_contains(counter->explain, word))));
-}
-
 static bool is_alias(size_t row, const char *word)
 {
     for (const char *const *at = aliases[row].typed; *at; at++)
@@ -55,26 +46,41 @@ static bool is_alias(size_t row, const char *word)
     return false;
 }
 
-/* True if `word` is one of the table's words, and the names contain what it stands for. */
-static bool has_alias(const struct catalogue_object *object,
-                      const struct catalogue_counter *counter, const char *word)
+static bool is_in(const char *text, const char *word)
 {
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        for (const char *const *at = aliases[i].parts; is_alias(i, word) && *at; at++)
-            if (has_word(object, counter, *at))
-                return true;
-    return false;
+    return text && text_contains(text, word);
 }
 
-bool catalogue_matches(const struct catalogue_object *object,
-                       const struct catalogue_counter *counter, const char *text)
+static enum catalogue_rank rank_of(const struct catalogue_object *object,
+                                   const struct catalogue_counter *counter, const char *word,
+                                   enum catalogue_rank in_counter)
+{
+    if (is_in(object->name, word))
+        return RANK_OBJECT;
+    if (counter && is_in(counter->name, word))
+        return in_counter;
+    return is_in(object->explain, word) || (counter && is_in(counter->explain, word))
+               ? RANK_EXPLANATION
+               : RANK_NONE;
+}
+
+enum catalogue_rank catalogue_rank(const struct catalogue_object *object,
+                                   const struct catalogue_counter *counter, const char *text)
 {
     char copy[256], *rest = copy;
+    enum catalogue_rank worst = RANK_OBJECT;
     snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        if (!has_word(object, counter, word) && !has_alias(object, counter, word))
-            return false;
-    return true;
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        enum catalogue_rank best = rank_of(object, counter, word, RANK_COUNTER), other;
+        for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+            for (const char *const *at = aliases[i].parts; is_alias(i, word) && *at; at++) {
+                other = rank_of(object, counter, *at, RANK_ALIAS);
+                best = other < best ? other : best;
+            }
+        worst = best > worst ? best : worst;
+    }
+    /* few people look for costly objects, so these come last */
+    return object->costly && worst < RANK_EXPLANATION ? RANK_EXPLANATION : worst;
 }
 
 size_t catalogue_paths(struct catalogue *catalogue, const char *text, size_t most,
@@ -82,15 +88,12 @@ size_t catalogue_paths(struct catalogue *catalogue, const char *text, size_t mos
 {
     char path[PDH_MAX_COUNTER_PATH];
     size_t ready, objects = catalogue_count(catalogue, &ready), count = 0, passed = 0;
-    for (int names = 1; names >= 0; names--)
+    for (enum catalogue_rank rank = RANK_OBJECT; rank < RANK_NONE; rank++)
         for (size_t o = 0; o < objects && o < ready; o++) {
             const struct catalogue_object *object = catalogue_object(catalogue, o);
-            const struct catalogue_object bare = {.name = object->name};
             for (size_t c = 0, of_object = 0; c < object->counter_count; c++) {
                 const struct catalogue_counter *counter = &object->counters[c];
-                const struct catalogue_counter named = {.name = counter->name};
-                if (catalogue_matches(&bare, &named, text) != names ||
-                    (!names && !catalogue_matches(object, counter, text)))
+                if (catalogue_rank(object, counter, text) != rank)
                     continue;
                 count++;
                 if (of_object++ >= MOST_OF_OBJECT || passed >= most)

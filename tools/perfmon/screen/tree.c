@@ -99,27 +99,44 @@ static void add_counter(struct tree *tree, const struct catalogue_object *object
     free(places);
 }
 
+/* Returns where the filter is found best in the object and its counters. */
+static enum catalogue_rank best_rank(const struct tree *tree, const struct catalogue_object *object)
+{
+    enum catalogue_rank best = catalogue_rank(object, NULL, tree->filter.text);
+    for (size_t c = 0; c < object->counter_count && best > RANK_OBJECT; c++) {
+        enum catalogue_rank rank = catalogue_rank(object, &object->counters[c], tree->filter.text);
+        best = rank < best ? rank : best;
+    }
+    return best;
+}
+
+/* Adds the object and its counters, if it is open; in a search, those that match. */
+static void add_object(struct tree *tree, const struct catalogue_object *object, int o)
+{
+    const char *text = tree->filter.text;
+    bool open = tree->open_object == o;
+    bool all = open || (*text && catalogue_rank(object, NULL, text) == RANK_NONE);
+    add_node(tree, o, NOTHING, NOTHING);
+    for (size_t c = 0; c < object->counter_count && all; c++)
+        if (!*text || catalogue_rank(object, &object->counters[c], text) < RANK_NONE)
+            add_counter(tree, object, o, (int)c);
+}
+
 /* Makes the rows: all objects, and the counters of the open object; in a search, the counters that
- * match, below their objects. */
+ * match, below their objects, of which those that match best come first. */
 static void make_nodes(struct tree *tree)
 {
-    size_t ready, count = catalogue_count(tree->catalogue, &ready);
+    size_t ready;
+    catalogue_count(tree->catalogue, &ready);
+    enum catalogue_rank *ranks = calloc(ready + 1, sizeof *ranks);
     tree->count = 0;
-    for (size_t o = 0; o < count && o < ready; o++) {
-        const struct catalogue_object *object = catalogue_object(tree->catalogue, o);
-        size_t before = tree->count;
-        bool matches = !*tree->filter.text || catalogue_matches(object, NULL, tree->filter.text);
-        add_node(tree, (int)o, NOTHING, NOTHING);
-        bool open = tree->open_object == (int)o;
-        for (size_t c = 0; c < object->counter_count; c++)
-            if (*tree->filter.text
-                    ? catalogue_matches(object, &object->counters[c], tree->filter.text) &&
-                          (open || !matches)
-                    : open)
-                add_counter(tree, object, (int)o, (int)c);
-        if (!matches && tree->count == before + 1)
-            tree->count = before;
-    }
+    for (size_t o = 0; ranks && o < ready; o++)
+        ranks[o] = best_rank(tree, catalogue_object(tree->catalogue, o));
+    for (enum catalogue_rank rank = RANK_OBJECT; ranks && rank < RANK_NONE; rank++)
+        for (size_t o = 0; o < ready; o++)
+            if (ranks[o] == rank)
+                add_object(tree, catalogue_object(tree->catalogue, o), (int)o);
+    free(ranks);
 }
 
 /* Returns the name of an instance or heading in the tree, and its length. */
