@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -754,7 +754,7 @@ static unsigned intruder_number;
 static off_t intruder_offset; /* of the buffer */
 ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
 {
-    ssize_t got = syscall(SYS_pread64, fd, bytes, size, offset);
+    ssize_t got = preadv(fd, &(struct iovec){bytes, size}, 1, offset);
     struct log_writer *writer = intruder;
     off_t end = offset + (off_t)size;
     if (writer && offset <= intruder_offset && end > intruder_offset &&
