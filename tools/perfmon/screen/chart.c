@@ -607,12 +607,16 @@ static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int l
     for (size_t i = 0; i < chart->count && row < last; i++, row++) {
         const struct chart_line *line = &chart->lines[i];
         double scaled = line->span.last * pow(10, line->scale);
-        char text[PATH_SIZE];
+        char text[PATH_SIZE], unit[TEXT_SIZE];
         line_text(chart, line, text, sizeof text);
         canvas_text(canvas, row, 0, name - 1, STYLE_PLAIN, text);
         canvas_bar(canvas, row, name, canvas->columns - name - VALUE, 0, scaled / 100,
                    line_style(chart, i));
-        text_number(line->span.last, text);
+        find_unit(&line->table->columns[0], unit);
+        if (!strcmp(unit, "s") && line->span.last >= 60)
+            text_duration(line->span.last, text);
+        else
+            text_number(line->span.last, text);
         if (line->text)
             canvas_text(canvas, row, name, canvas->columns - name, STYLE_PLAIN, line->text);
         else
@@ -722,6 +726,18 @@ static int draw_problems(struct chart *chart, struct canvas *canvas, int row, in
     return row;
 }
 
+bool chart_whole(struct chart *chart)
+{
+    char why[REASON_SIZE];
+    for (size_t t = 0; t < chart->table_count; t++) {
+        const struct table *table = model_table(chart->model, chart->tables[t]);
+        reason_of(chart, table, why);
+        if (*why && !lacks_texts(chart, table))
+            return false;
+    }
+    return true;
+}
+
 void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last)
 {
     choose_ticks(chart, (canvas->columns - AXIS) * DOT_COLUMNS);
@@ -777,7 +793,7 @@ void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity
 static void show_hidden(struct chart *chart, struct window *window)
 {
     if (chart->hidden_count)
-        window_report(window, "%zu hidden instances are shown again", chart->hidden_count);
+        window_report(window, "hidden instances that are shown again: %zu", chart->hidden_count);
     else
         window_report(window, "no instance is hidden; x hides one");
     chart->hidden_count = 0;

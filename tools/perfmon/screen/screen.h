@@ -313,6 +313,8 @@ bool chart_add(struct chart *chart, size_t source, const char *path);
 void chart_clear(struct chart *chart);
 /* True once the texts among the counters have been read. */
 bool chart_ready(struct chart *chart);
+/* True if the newest sample has all chosen counters, or does not say why it lacks one. */
+bool chart_whole(struct chart *chart);
 /* Shows the counters as a report from now on. */
 void chart_report(struct chart *chart);
 /* Finds the chart's lines; returns their number. */

@@ -1040,7 +1040,7 @@ static int print_report(struct window *window, struct canvas *canvas)
     chart_report(window->chart);
     chart_draw(window->chart, canvas, 0, rows);
     canvas_write(canvas, stdout);
-    return EXIT_GOOD;
+    return chart_whole(window->chart) ? EXIT_GOOD : EXIT_MISSING;
 }
 
 /* Reports why there is nothing to print. Returns an exit code. */
