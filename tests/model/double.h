@@ -34,6 +34,7 @@ static struct {
     /* the counter "Second" has only these instances */
     unsigned instance_count, second_first, second_count;
     unsigned capture_samples, range_samples;
+    unsigned capture_first; /* number of samples that the capture does not have any more */
     /* what a capture does not show, which PDH reports after its last sample; NULL: nothing */
     const char *unshown;
     PDH_STATUS open_status;
@@ -110,6 +111,7 @@ PDH_STATUS PdhOpenQueryA(const char *source, DWORD_PTR user, PDH_HQUERY *ret)
     double_enter(OPEN, source);
     struct double_query *query = calloc(1, sizeof *query);
     query->capture = source != NULL;
+    query->samples = source ? pdh_double.capture_first : 0;
     if (pdh_double.open_status) {
         free(query);
         return double_leave((DWORD)pdh_double.open_status);
@@ -211,7 +213,8 @@ PDH_STATUS PdhCollectQueryDataWithTime(PDH_HQUERY handle, LONGLONG *time)
     for (const struct double_counter *c = query->first; c; c = c->next)
         any |= !double_is_away(c);
     pdh_double.collects++;
-    if (query->capture && any && query->samples >= pdh_double.capture_samples)
+    if (query->capture && any &&
+        query->samples >= pdh_double.capture_first + pdh_double.capture_samples)
         return double_leave(PDH_NO_MORE_DATA);
     if (!any)
         return double_leave(PDH_NO_DATA);

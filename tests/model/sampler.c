@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -885,6 +886,66 @@ static void a_capture_that_lost_samples(void **state)
     assert_int_equal(source_now(0).status, 0);
 }
 
+/* Sets which samples the capture has, then changes the time of its file. */
+static void write_capture(int file, unsigned first_sample, unsigned count)
+{
+    pthread_mutex_lock(&double_mutex);
+    pdh_double.capture_first = first_sample;
+    pdh_double.capture_samples = pdh_double.range_samples = count;
+    pthread_mutex_unlock(&double_mutex);
+    assert_int_equal(write(file, "x", 1), 1);
+}
+
+/* A capture that goes on keeps what was read. One that was replaced, or is circular, is read again,
+ * also if it has as many samples as before, or fewer. */
+static void a_capture_that_changes(void **state)
+{
+    static const unsigned written[][2] = {
+        {0,  5},
+        {0,  7},
+        {3,  7},
+        {20, 9},
+        {40, 2}
+    };
+    char name[64];
+    int file = memfd_create("capture", 0);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    write_capture(file, 0, 5);
+    model_add_capture(model, name, NULL);
+    unsigned table = model_add_table(model, 0, both, 2, true);
+    unsigned asleep = model_add_table(model, 0, first, 1, true);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        unsigned from = written[i][0], count = written[i][1];
+        struct span span;
+        size_t capacity, rows = 0;
+        if (i)
+            write_capture(file, from, count);
+        UNTIL(source_now(0).state == MODEL_COMPLETE && model_table(model, table)->row_count &&
+              table_cell(model_table(model, table), 0, 0)->number == (from + count) * 100);
+        assert_int_equal(model_table(model, table)->tick, count);
+        assert_int_equal(source_now(0).tick, count);
+        const struct history *const *all = model_histories(model, table, &capacity);
+        for (size_t h = 0; h < capacity; h++)
+            rows += all[h] != NULL;
+        assert_int_equal(rows, 3);
+        const struct history *history = model_table(model, table)->rows[0].history;
+        for (uint64_t t = 1; t <= count; t++) {
+            model_span(history, 0, t, t + 1, &span);
+            assert_true(span.last == (float)(from + t) * 100);
+            assert_true(model_time(model, 0, t) - model_time(model, 0, 1) ==
+                        (int64_t)(t - 1) * 10000000);
+        }
+        model_rest(model, asleep, i % 2 == 0); /* while it rests, the capture changes */
+    }
+    model_rest(model, asleep, false);
+    UNTIL(model_table(model, asleep)->row_count &&
+          table_cell(model_table(model, asleep), 0, 0)->number == 4200);
+    assert_int_equal(model_table(model, asleep)->tick, 2);
+    model_free(model);
+    model = NULL;
+    close(file);
+}
+
 static void a_capture_of_many_samples(void **state)
 {
     enum { SAMPLES = 200000 };
@@ -948,6 +1009,7 @@ int main(void)
         CASE(a_capture_that_is_not_taken_ends),
         CASE(a_capture_with_other_counts_than_it_said),
         CASE(a_capture_that_lost_samples),
+        CASE(a_capture_that_changes),
         CASE(a_capture_of_many_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ struct frame {
     PDH_STATUS status;
     bool texts;           /* the frame has only tables of texts */
     bool complete;        /* the capture has no more samples */
+    bool again;           /* the capture has other samples now: what was read before is forgotten */
     struct moment moment; /* for a set that is shown at one time */
     char *loss;           /* of a complete capture: see struct model_source; the frame owns it */
     size_t count;
@@ -131,8 +132,11 @@ struct sampler {
     char *loss;
     char *unshown; /* lines about data that the last reading to the end did not show */
     PDH_STATUS damage;
-    int damaged;              /* number of damaged places in the capture in this reading */
-    uint64_t end;             /* of a capture: the number of samples that all tables have */
+    int damaged; /* number of damaged places in the capture in this reading */
+    /* of a capture: the number of samples that all tables have (UINT64_MAX: none was read), and the
+     * time of the last of them */
+    uint64_t end;
+    int64_t end_time;
     struct timespec modified; /* when the capture was last written, as is_written has seen it */
     struct items values;
     PDH_HLOG kept; /* writes source->kept; NULL: no sample yet */

@@ -486,9 +486,30 @@ static void take_tick(struct source *source, const struct frame *frame)
         source->times[place] = frame->time;
 }
 
+/* Forgets the samples of a capture that is read again from its beginning. */
+static void forget_samples(struct source *source)
+{
+    source->newest.tick = 0;
+    pthread_mutex_lock(&source->mutex);
+    for (struct spec *spec = source->specs; spec; spec = spec->next) {
+        histories_free(spec);
+        table_sample_free(&spec->newest);
+        spec->table.row_count = 0;
+        spec->table.rows = NULL;
+        spec->table.cells = NULL;
+        spec->table.texts = NULL;
+        spec->table.tick = 0;
+    }
+    pthread_mutex_unlock(&source->mutex);
+}
+
 static void take_frame(struct source *source, struct frame *frame)
 {
     struct model_source *newest = &source->newest;
+    if (frame->again) {
+        forget_samples(source);
+        return;
+    }
     newest->moment = frame->moment;
     if (frame->complete && source->at)
         newest->time = frame->time;

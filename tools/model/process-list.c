@@ -160,7 +160,7 @@ static void take_ended(struct process_list *list, const struct table *table)
     unsigned count = 0;
     double busy = 0;
     uint64_t taken = list->ended_tick;
-    if (taken == table->tick)
+    if (list->ended_at == table->at) /* a capture that is read again has the same ticks again */
         return;
     list->ended_tick = table->tick;
     struct model_source source;

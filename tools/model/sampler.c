@@ -1011,15 +1011,19 @@ static void add_others(struct sampler *sampler)
 }
 
 /* Hands over the last frame of a table (may be NULL), unless that is no error, and the texts of the
- * last sample. False: the sampler must end. */
-static bool hand_over_end(struct sampler *sampler, struct spec *spec, struct frame *end)
+ * last sample, which was taken at `time`. False: the sampler must end. */
+static bool hand_over_end(struct sampler *sampler, struct spec *spec, struct frame *end,
+                          int64_t time)
 {
     bool go_on = true;
     if (end && is_end(sampler, (DWORD)end->status))
         frame_free(end);
     else if (end)
         go_on = hand_over(sampler->source, end);
-    sampler->end = sampler->tick < sampler->end ? sampler->tick : sampler->end;
+    if (sampler->end == UINT64_MAX) {
+        sampler->end = sampler->tick;
+        sampler->end_time = time;
+    }
     struct frame *texts = go_on && sampler->tick ? take_texts(sampler, &spec, 1) : NULL;
     return texts ? hand_over(sampler->source, texts) : go_on;
 }
@@ -1029,6 +1033,7 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
 {
     struct source *source = sampler->source;
     struct frame *frame = NULL;
+    int64_t time = 0;
     bool go_on = true;
     sampler->tick = 0;
     sampler->damaged = 0;
@@ -1045,11 +1050,12 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
         frame = take_undamaged(sampler, spec);
         if (!frame || frame->status)
             break;
+        time = frame->time;
         go_on = hand_over(source, frame);
         frame = NULL;
         sampler->sampled = true;
     }
-    go_on = go_on && hand_over_end(sampler, spec, frame);
+    go_on = go_on && hand_over_end(sampler, spec, frame, time);
     if (spec->counters)
         remove_counters(spec);
     if (!status)
@@ -1081,10 +1087,11 @@ static bool is_written(struct sampler *sampler)
     return sampler->modified.tv_sec != before.tv_sec || sampler->modified.tv_nsec != before.tv_nsec;
 }
 
-/* Adds the counters of all tables, and goes to the last sample that all tables have. */
-static void go_to_end(struct sampler *sampler)
+/* Adds the counters of all tables, and goes to the last sample that all tables have. False: the
+ * capture does not have it any more, because it was replaced or is circular. */
+static bool go_to_end(struct sampler *sampler)
 {
-    LONGLONG time;
+    LONGLONG time = 0;
     PDH_STATUS status = 0;
     for (size_t i = 0; i < sampler->count; i++) {
         sampler->specs[i]->counters = counters_new(sampler->specs[i]->column_count);
@@ -1094,41 +1101,64 @@ static void go_to_end(struct sampler *sampler)
     for (sampler->tick = 0; sampler->tick < sampler->end; sampler->tick += !status) {
         status = PdhCollectQueryDataWithTime(sampler->query, &time);
         if (status && (DWORD)status != PDH_BINARY_LOG_CORRUPT)
-            break;
+            return false;
     }
+    return !sampler->end || utc_of_local(time) == sampler->end_time;
+}
+
+/* Forgets what was read, so that the capture is read again for all tables. False: the sampler must
+ * end. */
+static bool read_again(struct sampler *sampler)
+{
+    struct source *source = sampler->source;
+    struct frame *frame = empty_frame(source, 0, false);
+    if (!frame)
+        return true;
+    frame->again = true;
+    sampler->end = UINT64_MAX;
+    pthread_mutex_lock(&source->mutex);
+    for (struct spec *spec = source->specs; spec; spec = spec->next)
+        spec->read = false;
+    source->changed = true;
+    pthread_mutex_unlock(&source->mutex);
+    return hand_over(source, frame);
 }
 
 /* Hands over the samples that were written since. False: the sampler must end. */
 static bool take_new(struct sampler *sampler)
 {
     struct frame *frame = NULL;
+    int64_t time = 0;
     bool go_on = true;
     while (go_on && (frame = sample_frame(sampler, sampler->specs, sampler->count)) &&
-           !frame->status)
+           !frame->status) {
+        time = frame->time;
         go_on = hand_over(sampler->source, frame);
+    }
     if (go_on && frame)
         frame_free(frame);
     if (!go_on || sampler->tick <= sampler->end)
         return go_on;
     sampler->end = sampler->tick;
+    sampler->end_time = time;
     frame = take_texts(sampler, sampler->specs, sampler->count);
     return (!frame || hand_over(sampler->source, frame)) && end_reading(sampler);
 }
 
-/* Waits until tables are added or removed; meanwhile hands over what is written to the capture. It
- * is opened again for that: a query that was at the end of a BLG does not go on. False: the sampler
- * must end. */
-static bool follow(struct sampler *sampler)
+/* Waits until tables are added or removed, or the capture must be read again; meanwhile hands over
+ * what is written to the capture. It is opened again for that: a query that was at the end of a BLG
+ * does not go on. `took`: the processor time of the reading before, in seconds.
+ * False: the sampler must end. */
+static bool follow(struct sampler *sampler, double took)
 {
-    double due = model_now() + FOLLOW_SECONDS;
+    double due = model_now() + fmax(FOLLOW_SECONDS, took * FOLLOW_SHARE);
     while (wait_until(sampler->source, due)) {
         if (is_changed(sampler->source))
             return true;
         double begun = model_now();
         if (sampler->count && is_written(sampler) &&
             !PdhOpenQueryA(sampler->source->name, 0, &sampler->query)) {
-            go_to_end(sampler);
-            bool go_on = take_new(sampler);
+            bool go_on = go_to_end(sampler) ? take_new(sampler) : read_again(sampler);
             for (size_t i = 0; i < sampler->count; i++)
                 if (sampler->specs[i]->counters)
                     remove_counters(sampler->specs[i]);
@@ -1150,7 +1180,9 @@ static void run_capture(struct sampler *sampler)
         end_with(sampler->source, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         return;
     }
+    double took;
     do {
+        took = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
         take_changes(sampler);
         for (size_t i = 0; i < sampler->count; i++)
             if (!sampler->specs[i]->read) {
@@ -1160,7 +1192,8 @@ static void run_capture(struct sampler *sampler)
             }
         if (!end_reading(sampler))
             return;
-    } while (follow(sampler));
+        took = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - took;
+    } while (follow(sampler, took));
 }
 
 static void wait_for_release(struct source *source)

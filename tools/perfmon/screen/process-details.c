@@ -258,12 +258,26 @@ static void take_threads(const struct processes *processes, struct details *deta
     qsort(threads, details->thread_count, sizeof *threads, compare_threads);
 }
 
+/* True if the page has the table's sample, or must wait, because a capture is being read again from
+ * its beginning. */
+static bool is_taken(const struct processes *processes, const struct details *details,
+                     const struct table *table)
+{
+    struct model_source source;
+    model_source(processes->list.model, processes->list.source, &source);
+    if (!source.capture || source.at)
+        return table->tick == details->tick;
+    return source.state == MODEL_COMPLETE
+               ? table->tick == details->tick && source.time == details->time
+               : table->tick <= details->tick;
+}
+
 /* Takes over the process's values from a new sample, or records that the process has ended. */
 static void update(struct processes *processes, struct details *details)
 {
     char name[sizeof details->name];
     const struct table *table = model_table(processes->list.model, processes->list.table);
-    if (details->ended || !table || table->tick == details->tick)
+    if (details->ended || !table || is_taken(processes, details, table))
         return;
     snprintf(name, sizeof name, "%s", details->name);
     /* as in the list that is sorted by bytes */

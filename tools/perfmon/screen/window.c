@@ -704,13 +704,15 @@ static bool take_key(struct window *window, int key)
 }
 
 /* True if the chart must wait, because the terminal is slow and most of its cells change with each
- * sample: until 5 s after it was last drawn, at `drawn`. */
+ * sample: until 5 s after it was last drawn, at `drawn`. Not that of a capture: if it was read
+ * again, the lines that a key is for must be found again. */
 static bool is_early(const struct window *window, int key, double drawn)
 {
     struct model_source source;
     model_source(window->model, window->now->source, &source);
     return window->view == VIEW_CHART && !window->help && key == TERMINAL_NOTHING &&
-           source.tick > FIRST_TICKS && terminal_slow() && model_now() < drawn + SLOW_SECONDS;
+           !source.capture && source.tick > FIRST_TICKS && terminal_slow() &&
+           model_now() < drawn + SLOW_SECONDS;
 }
 
 static void loop(struct window *window, const struct window_options *options)
