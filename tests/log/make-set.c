@@ -4,8 +4,9 @@
  * processes, a sample every 15 s. On the last day the machine is off from 05:00 to 06:10, the set
  * is stopped from 08:00 to 08:30, and the clock is ten minutes slow from 12:05 to 13:00. The
  * process "backup" runs from 03:00 to 03:05 of each day. A day begins at the time of day of END.
- *   make-set FOLDER END DAYS PROCESSES blg|zst
- * END is a local time, as seconds since 1970 in which the local time is read as UTC.
+ *   make-set FOLDER END DAYS PROCESSES blg|zst [odd]
+ * END is a local time, as seconds since 1970 in which the local time is read as UTC. With "odd" the
+ * first process is a kernel worker, whose name changes with each sample.
  */
 #include "log/log.h"
 
@@ -21,6 +22,7 @@ struct world {
     const char *folder, *kind;
     LONGLONG end, begin;
     unsigned processes;
+    bool odd;
 };
 
 static LONGLONG of_last_day(const struct world *world, LONGLONG time)
@@ -97,6 +99,9 @@ static size_t fill(const struct world *world, const struct counter *counter, LON
         const char *name = strstr(counter->object, "Information") ? cpus[i % 3] : totals[i % 3];
         if (process)
             snprintf(names[i], sizeof names[i], is_backup ? "backup:%lld" : "worker:%lld", pid);
+        if (process && world->odd && i == 0)
+            snprintf(names[i], sizeof names[i], "kworker_0:1%s:%lld",
+                     time / STEP % 2 ? "-events" : "", pid);
         ret[i] = (struct log_item){.name = process ? names[i] : name};
         double add = is_backup && counter->busy < 1 ? 0.9 : counter->busy;
         ret[i].first = counter->busy < 0
@@ -175,12 +180,13 @@ static void write_hour(const struct world *world, unsigned number, const char *s
 
 int main(int argc, char **argv)
 {
-    if (argc != 6)
+    if (argc < 6)
         return EXIT_FAILURE;
     struct world world = {.folder = argv[1],
                           .kind = argv[5],
                           .end = atoll(argv[2]),
-                          .processes = (unsigned)atoi(argv[4])};
+                          .processes = (unsigned)atoi(argv[4]),
+                          .odd = argc > 6};
     unsigned days = (unsigned)atoi(argv[3]);
     world.begin = world.end - (LONGLONG)days * DAY;
     for (unsigned hour = 0; hour < days * 24; hour++) {

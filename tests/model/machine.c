@@ -198,6 +198,34 @@ static void processes_keep_their_identity(void **state)
     assert_true(history->born <= 2 && history->seen == now->tick);
 }
 
+/* The name of a kernel worker has its present work, which changes. */
+static void workers_keep_their_identity(void **state)
+{
+    static const char *const paths[] = {"\\Process V2(*)\\ID Process"};
+    frozen_process(71, "kworker/0:1-events", 1, 100);
+    frozen_process(72, "kworker/u8:2", 1, 101);
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, process_paths, 1, true);
+    unsigned other = model_add_table(model, 0, paths, 1, true);
+    const struct table *now = after(table, 2), *v2 = after(other, 2);
+    uint64_t first = identity_of_id(now, 71), second = identity_of_id(v2, 72);
+    assert_true(first && second && first != identity_of_id(now, 72));
+    hold();
+    frozen_process(71, "kworker/0:1-rcu_gp", 1, 100);
+    frozen_process(72, "kworker/u8:2-flush", 1, 101);
+    now = go_on(table);
+    v2 = after(other, source_now(0).tick);
+    assert_int_equal(identity_of_id(v2, 72), second);
+    assert_string_equal(v2->rows[table_row(v2, second)].name, "kworker_u8:2-flush:72");
+    assert_int_equal(identity_of_id(model_table(model, table), 71), first);
+    hold();
+    frozen_process(71, "kworker/0:1-rcu_gp", 1, 900); /* another worker has the number */
+    go_on(table);
+    assert_true(identity_of_id(model_table(model, table), 71) != first);
+    frozen_end_process(71);
+    frozen_end_process(72);
+}
+
 static void write_bytes(int pid, int read, int written)
 {
     char file[64], text[256];
@@ -592,6 +620,7 @@ int main(int argc, char **argv)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         CASE(processes_keep_their_identity),
+        CASE(workers_keep_their_identity),
         CASE(the_catalogue_reads_instances_anew),
         CASE(an_end_leaves_no_gap_in_other_rates),
         CASE(threads_of_one_process),

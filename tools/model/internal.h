@@ -183,6 +183,10 @@ void *sampler_run(void *source);
 /* Writes the path with the source's machine before it. */
 void full_path(const struct source *source, const char *path, char *ret, size_t capacity);
 uint64_t identity_of_name(const char *name);
+/* If this is a worker of the kernel, returns the length of that part of its name that stays; the
+ * rest is its present work, which may be another one in each sample ("kworker_0:1-events",
+ * "kworker_0:1-rcu_gp"). 0: it is another process. */
+size_t worker_length(const char *name);
 /* Takes a sample of a table of texts. False: no memory. */
 bool sample_texts(const struct source *source, struct spec *spec, struct table_sample *sample);
 /* Like sample_texts, from the newest sample of a query on captures. `counters`: one for each

@@ -395,14 +395,18 @@ size_t rows_find(const struct row *rows, size_t count, const char *name, size_t 
     return count;
 }
 
-/* True if both are names of one worker of the kernel. Its name has its present work, which may be
- * another one in each sample: "kworker_0:1-events:25", "kworker_0:1-rcu_gp:25". */
-static bool same_worker(const char *left, const char *right)
+size_t worker_length(const char *name)
 {
     static const char worker[] = "kworker_";
     size_t length = strlen(worker);
-    return !strncmp(left, worker, length) && !strncmp(right, worker, length) && strchr(left, ':') &&
-           strchr(right, ':') && !strcmp(strrchr(left, ':'), strrchr(right, ':'));
+    return strncmp(name, worker, length) ? 0 : length;
+}
+
+/* True if both are names of one worker of the kernel in Process V2 or Process Details. */
+static bool same_worker(const char *left, const char *right)
+{
+    return worker_length(left) && worker_length(right) && strchr(left, ':') && strchr(right, ':') &&
+           !strcmp(strrchr(left, ':'), strrchr(right, ':'));
 }
 
 const char *const *table_texts(const struct table *table, const char *name, size_t *at)

@@ -341,7 +341,8 @@ static int compare_names(const void *left, const void *right)
     return strcmp(left, right);
 }
 
-/* Adds the names of a sample to `tree`. Returns the first name that `before` lacks; NULL: none. */
+/* Adds the names of a sample to `tree`; of a kernel worker without its work, which changes. Returns
+ * the first name that `before` lacks; NULL: none. */
 static const char *take_names(const struct items *items, void **tree, void *const *before)
 {
     const PDH_RAW_COUNTER_ITEM_A *item = items->data;
@@ -350,6 +351,10 @@ static const char *take_names(const struct items *items, void **tree, void *cons
         char *name = strdup(item[i].szName);
         if (!name)
             continue;
+        size_t worker = worker_length(name);
+        const char *number = worker ? strrchr(name, ':') : NULL;
+        if (number)
+            memmove(name + worker, number, strlen(number) + 1);
         if (before && !born && !tfind(name, before, compare_names))
             born = item[i].szName;
         char **at = tsearch(name, tree, compare_names);

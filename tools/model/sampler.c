@@ -351,7 +351,8 @@ static LONGLONG raw_value(const struct items *items, const char *name, size_t at
 
 /* Sets the identities of the rows: hashes of their names and of the raw values of id and start. The
  * numbers in names ("name#2", "name#1/3") change when other instances end, so they are left out,
- * except for an instance without an id (Idle, _Total). False: no memory. */
+ * as is the work of a kernel worker, except for an instance without an id (Idle, _Total). False: no
+ * memory. */
 static bool identify_rows(struct sampler *sampler, const struct counters *counters,
                           struct row *rows, size_t count)
 {
@@ -367,7 +368,9 @@ static bool identify_rows(struct sampler *sampler, const struct counters *counte
         const char *name = rows[i].name;
         LONGLONG id = (LONGLONG)rows[i].identity;
         LONGLONG start = id ? raw_value(&sampler->values, name, i) : 0;
-        uint64_t sum = model_hash(MODEL_HASH, name, id ? strcspn(name, "#/") : strlen(name));
+        size_t worker = worker_length(name);
+        size_t length = !id ? strlen(name) : worker ? worker : strcspn(name, "#/");
+        uint64_t sum = model_hash(MODEL_HASH, name, length);
         sum = model_hash(model_hash(sum, &id, sizeof id), &start, sizeof start);
         rows[i].identity = sum ? sum : 1;
         if (!id)
