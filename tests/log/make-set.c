@@ -6,7 +6,8 @@
  * process "backup" runs from 03:00 to 03:05 of each day. A day begins at the time of day of END.
  *   make-set FOLDER END DAYS PROCESSES blg|zst [odd]
  * END is a local time, as seconds since 1970 in which the local time is read as UTC. With "odd" the
- * first process is a kernel worker, whose name changes with each sample.
+ * first process is a kernel worker, whose name changes with each sample, and from 14:00 to 14:01 of
+ * the last day the machine's uptime is not known.
  */
 #include "log/log.h"
 
@@ -133,6 +134,9 @@ static void fill_value(const struct world *world, const struct counter *counter,
     ret->raw.FirstValue = counter->busy < 0 ? (LONGLONG)-counter->busy
                                             : stamp - (time - boot_of(world, time)) * second;
     ret->raw.SecondValue = stamp;
+    LONGLONG at = of_last_day(world, time);
+    if (world->odd && at >= 14 * HOUR && at < 14 * HOUR + 60 && counter->type == 0x30240500)
+        ret->status = ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
 }
 
 static void must(PDH_STATUS status, const char *path)

@@ -47,6 +47,14 @@ static double up_time(const struct view *view)
     return value.doubleValue;
 }
 
+/* Returns the uptime of a sample: if it is not recorded in it, what it is by the uptime of the
+ * sample before and the time between the two. */
+static double up_time_after(const struct view *view, LONGLONG before, double up, LONGLONG time)
+{
+    double now = up_time(view);
+    return isnan(now) ? up + (double)(time - before) / SECOND : now;
+}
+
 static bool set_range(const struct view *view, LONGLONG from, LONGLONG to)
 {
     PDH_TIME_INFO range = {.StartTime = from, .EndTime = to};
@@ -211,8 +219,8 @@ static bool show_samples(struct view *view)
         if (!first && time - view->sample > SECOND && time - view->sample < least)
             least = time - view->sample;
         first = false;
+        view->sample_up = up_time_after(view, view->sample, view->sample_up, time);
         view->sample = time;
-        view->sample_up = isnan(up) ? view->sample_up : up;
         go_on = hand_over(view->source, frame);
     }
     view->step = least < INT64_MAX ? least : view->step;
@@ -328,7 +336,7 @@ static void go_to_gap(struct view *view, struct moment *ret)
             }
             if (take_gap(view, before, found, moment, ret))
                 return;
-            up = isnan(now) ? up : now;
+            up = up_time_after(view, before, up, found);
         }
         up = first ? now : up;
         before = found < before ? before : found;
