@@ -102,7 +102,8 @@ static void describe(struct catalogue *catalogue, const struct catalogue_object 
     PdhGetCounterInfoA(handle, FALSE, &size, NULL);
     info = size ? calloc(1, size) : NULL;
     if (info && !PdhGetCounterInfoA(handle, FALSE, &size, info)) {
-        PdhLookupPerfIndexByNameA(catalogue->machine, counter->name, &index);
+        /* the index on this machine, because the English names are those of this machine */
+        PdhLookupPerfIndexByNameA(NULL, counter->name, &index);
         const char *english = index ? names_english(&catalogue->names, index) : NULL;
         counter->unit.now.definition.CounterType = info->dwType;
         view_describe(&counter->unit, index, english ? english : counter->name);
