@@ -8,9 +8,13 @@
 #include "model.h"
 
 #include <math.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "../pdh/frozen.h"
@@ -155,6 +159,24 @@ static void the_catalogue_reads_instances_anew(void **state)
     catalogue_free(catalogue);
     frozen_end_process(42);
     frozen_end_process(44);
+}
+
+/* The thread of the catalogue waits for a machine that does not answer. */
+static void a_catalogue_is_freed_at_once(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char machine[160];
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/silent", frozen_folder);
+    snprintf(machine, sizeof machine, "unix:%s", address.sun_path);
+    int silent = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(silent, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(silent, 8), 0);
+    struct catalogue *catalogue = catalogue_new(machine, NULL, 0);
+    assert_int_equal(poll(&(struct pollfd){.fd = silent, .events = POLLIN}, 1, 20000), 1);
+    double before = model_now();
+    catalogue_free(catalogue);
+    assert_true(model_now() - before < 0.5);
+    close(silent);
 }
 
 static void processes_keep_their_identity(void **state)
@@ -620,6 +642,7 @@ int main(int argc, char **argv)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         CASE(processes_keep_their_identity),
+        CASE(a_catalogue_is_freed_at_once),
         CASE(workers_keep_their_identity),
         CASE(the_catalogue_reads_instances_anew),
         CASE(an_end_leaves_no_gap_in_other_rates),

@@ -8,7 +8,6 @@
 
 #include <winbase.h>
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,8 +34,8 @@ struct catalogue {
     struct catalogue_object *objects;
     /* `listed`: objects in the list while it is made, which the thread alone uses */
     size_t count, ready, listed;
-    bool threaded, stop, complete, ended;
-    bool abandoned;        /* catalogue_free did not wait any longer: the thread frees it */
+    bool threaded, complete;
+    bool stop;             /* catalogue_free was called: the thread frees the catalogue */
     struct watch *watches; /* one for each object */
     LONGLONG time;         /* `files` is a set, shown at this local time; 0: it is no set */
     char *paths;           /* paths of the set's counters */
@@ -290,8 +289,6 @@ static void watch_instances(struct catalogue *catalogue)
     catalogue->complete = true;
     while (!catalogue->stop)
         watch_once(catalogue);
-    catalogue->ended = true;
-    pthread_cond_broadcast(&catalogue->changed);
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
@@ -389,11 +386,7 @@ static void *catalogue_run(void *argument)
         publish(catalogue, count, i + 1, &stop);
     }
     watch_instances(catalogue);
-    pthread_mutex_lock(&catalogue->mutex);
-    bool abandoned = catalogue->abandoned;
-    pthread_mutex_unlock(&catalogue->mutex);
-    if (abandoned)
-        release(catalogue);
+    release(catalogue);
     return NULL;
 }
 
@@ -462,27 +455,15 @@ struct catalogue *catalogue_find(const char *machine, const char *files, const c
 
 void catalogue_free(struct catalogue *catalogue)
 {
-    struct timespec until;
-    int failed = 0;
-    if (!catalogue)
-        return;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += 1;
-    pthread_mutex_lock(&catalogue->mutex);
-    catalogue->stop = true;
-    pthread_cond_broadcast(&catalogue->changed);
-    while (catalogue->threaded && !catalogue->ended && failed != ETIMEDOUT)
-        failed = pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
-    bool running = catalogue->threaded && !catalogue->ended;
-    catalogue->abandoned = running;
-    pthread_mutex_unlock(&catalogue->mutex);
-    if (running) {
+    if (catalogue && !catalogue->threaded) {
+        release(catalogue);
+    } else if (catalogue) {
+        pthread_mutex_lock(&catalogue->mutex);
+        catalogue->stop = true;
         pthread_detach(catalogue->thread);
-        return;
+        pthread_cond_broadcast(&catalogue->changed);
+        pthread_mutex_unlock(&catalogue->mutex);
     }
-    if (catalogue->threaded)
-        pthread_join(catalogue->thread, NULL);
-    release(catalogue);
 }
 
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready)

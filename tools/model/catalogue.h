@@ -40,8 +40,7 @@ void catalogue_go(struct catalogue *catalogue, int64_t time);
  * language, or a number. Returns NULL after a failure, whose status is in *ret_status. */
 struct catalogue *catalogue_find(const char *machine, const char *files, const char *name,
                                  PDH_STATUS *ret_status);
-/* Waits at most a second for the thread; a thread that still runs then goes on alone and keeps the
- * catalogue's memory. */
+/* Does not wait: the thread frees the memory when the call in which it may be returns. */
 void catalogue_free(struct catalogue *catalogue);
 /* Returns the number of objects. *ret_ready: how many, from the first on, have been read. */
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready);
