@@ -6,6 +6,7 @@
  */
 #include "catalogue.h"
 #include "model.h"
+#include "process-list.h"
 
 #include <math.h>
 #include <poll.h>
@@ -246,6 +247,46 @@ static void workers_keep_their_identity(void **state)
     assert_true(identity_of_id(model_table(model, table), 71) != first);
     frozen_end_process(71);
     frozen_end_process(72);
+}
+
+/* Waits until the list has the texts of the process with this number, or has none. */
+static void await_texts(struct process_list *list, double pid, bool texts)
+{
+    for (int i = 0; i < 3000; i++) {
+        model_update(model);
+        process_list_read(list);
+        for (size_t l = 0; l < list->line_count; l++)
+            if (list->lines[l].values[PID] == pid && !list->lines[l].texts == !texts)
+                return;
+        pass(2);
+    }
+    fail_msg("%s", texts ? "no texts" : "texts of another process");
+}
+
+/* A new process has the name and the number of one that ended: its texts are not known until they
+ * are read again. */
+static void texts_are_those_of_the_process(void **state)
+{
+    struct process_list list;
+    char line[256];
+    unsigned long boot = 0;
+    snprintf(line, sizeof line, "%s/machine-root/proc/stat", frozen_folder);
+    FILE *file = fopen(line, "r");
+    while (fgets(line, sizeof line, file) && !sscanf(line, "btime %lu", &boot)) {
+    }
+    fclose(file);
+    assert_true(boot > 0);
+    frozen_process(73, "again", 1, 100);
+    model_add_machine(model, NULL);
+    assert_true(process_list_begin(&list, model, 0));
+    await_texts(&list, 73, true);
+    pass(2500);
+    frozen_process(73, "again", 1, ((unsigned long)time(NULL) - boot) * 100);
+    await_texts(&list, 73, false);
+    model_want(model, list.texts);
+    await_texts(&list, 73, true);
+    process_list_end(&list);
+    frozen_end_process(73);
 }
 
 static void write_bytes(int pid, int read, int written)
@@ -644,6 +685,7 @@ int main(int argc, char **argv)
         CASE(processes_keep_their_identity),
         CASE(a_catalogue_is_freed_at_once),
         CASE(workers_keep_their_identity),
+        CASE(texts_are_those_of_the_process),
         CASE(the_catalogue_reads_instances_anew),
         CASE(an_end_leaves_no_gap_in_other_rates),
         CASE(threads_of_one_process),

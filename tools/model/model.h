@@ -64,7 +64,7 @@ struct table {
     const char *const *texts;
     uint64_t tick; /* number of the newest sample; 0: no sample yet */
     /* when the newest sample and the one before it were taken, in seconds of a clock that is
-     * never set (of a capture: in its own time); NaN: not known */
+     * never set (of a capture: in its own time, but of its texts 0); NaN: not known */
     double at, at_before;
     /* number of values that entered no history, because there were too many rows */
     uint64_t forgotten;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MISSED = 2 }; /* samples that may come between two readings */
+/* MOST_MISSED: samples that may come between two readings; START_EXACT: how exactly the start of a
+ * process is known, in seconds */
+enum { MOST_MISSED = 2, START_EXACT = 1 };
 
 bool process_list_begin(struct process_list *list, struct model *model, size_t source)
 {
@@ -126,12 +128,23 @@ static void fill_line(const struct table *table, size_t row, struct line *ret)
     ret->values[TIME] /= 1e7;
 }
 
+/* Sets the line's texts. Those that were read before the process began are those of an earlier
+ * process with its name and number. */
+static void find_texts(const struct table *details, const struct table *table, struct line *line,
+                       size_t *at)
+{
+    line->texts = table_texts(details, line->name, at);
+    if (line->texts && details->at > 0 && /* not texts of a capture */
+        table->at - line->values[ELAPSED] > details->at + START_EXACT)
+        line->texts = NULL;
+}
+
 void process_list_line(const struct process_list *list, const struct table *table, size_t row,
                        struct line *ret)
 {
     size_t at = 0;
     fill_line(table, row, ret);
-    ret->texts = table_texts(model_table(list->model, list->texts), ret->name, &at);
+    find_texts(model_table(list->model, list->texts), table, ret, &at);
 }
 
 static void read_lines(struct process_list *list, const struct table *table)
@@ -145,7 +158,7 @@ static void read_lines(struct process_list *list, const struct table *table)
     for (size_t r = 0; r < table->row_count; r++) {
         struct line *line = &list->lines[list->line_count];
         fill_line(table, r, line);
-        line->texts = table_texts(details, line->name, &at);
+        find_texts(details, table, line, &at);
         if (isnan(line->values[WRITTEN]))
             read_bytes(io, line, &io_at);
         /* _Total and Idle, whose number is 0, are not listed */

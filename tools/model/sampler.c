@@ -705,6 +705,7 @@ struct frame *take_texts(struct sampler *sampler, struct spec **specs, size_t co
     if (good && frame->count) {
         frame->source = sampler->source;
         frame->tick = sampler->tick;
+        frame->begun = model_now();
         frame->texts = true;
         return frame;
     }
