@@ -579,9 +579,9 @@ static bool has_counters(const struct spec *spec)
     return any;
 }
 
-/* True if the texts must be read now; never for captures, which have no texts. Samples do not come
- * exactly in time: the nearest one to MODEL_TEXT_WANTED counts, or every second one would be too
- * early at an interval of one second. */
+/* True if the texts of a machine must be read now. Samples do not come exactly in time: the nearest
+ * one to MODEL_TEXT_WANTED counts, or every second one would be too early at an interval of one
+ * second. */
 static bool texts_due(struct source *source, struct spec *spec)
 {
     enum { RARELY = 500, SOON = 30 }; /* multiples of the processor time that a sample takes */
@@ -590,8 +590,7 @@ static bool texts_due(struct source *source, struct spec *spec)
     pthread_mutex_lock(&source->mutex);
     double wanted =
         fmin(fmax(SOON * cost, MODEL_TEXT_WANTED - source->seconds / 2), MODEL_TEXT_MOST);
-    bool due = !source->capture &&
-               (!spec->text_sample || age >= rarely || (spec->wanted && age >= wanted));
+    bool due = !spec->text_sample || age >= rarely || (spec->wanted && age >= wanted);
     spec->wanted &= !due;
     pthread_mutex_unlock(&source->mutex);
     spec->text_sample = due ? now : spec->text_sample;
