@@ -135,8 +135,8 @@ static void fill_value(const struct world *world, const struct counter *counter,
                                             : stamp - (time - boot_of(world, time)) * second;
     ret->raw.SecondValue = stamp;
     LONGLONG at = of_last_day(world, time);
-    if (world->odd && at >= 14 * HOUR && at < 14 * HOUR + 60 && counter->type == 0x30240500)
-        ret->status = ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
+    bool unknown = at >= 14 * HOUR && at < 14 * HOUR + 60 && counter->type == 0x30240500;
+    ret->status = ret->raw.CStatus = world->odd && unknown ? PDH_CSTATUS_NO_INSTANCE : 0;
 }
 
 static void must(PDH_STATUS status, const char *path)
