@@ -11,19 +11,23 @@
  * process is known, in seconds */
 enum { MOST_MISSED = 2, START_EXACT = 1 };
 
+/* clang-format off */
+#define COLUMNS(object) { \
+    [PID] = "\\" object "(*)\\ID Process", \
+    [CPU] = "\\" object "(*)\\% Processor Time", \
+    [TIME] = MODEL_RAW "\\" object "(*)\\% Processor Time", \
+    [MEMORY] = "\\" object "(*)\\Working Set", \
+    [READ] = "\\" object "(*)\\IO Disk Read Bytes/sec", \
+    [WRITTEN] = "\\" object "(*)\\IO Disk Write Bytes/sec", \
+    [THREADS] = "\\" object "(*)\\Thread Count", \
+    [ELAPSED] = "\\" object "(*)\\Elapsed Time", \
+    [PARENT] = "\\" object "(*)\\Creating Process ID"}
+/* clang-format on */
+
 bool process_list_begin(struct process_list *list, struct model *model, size_t source)
 {
-    static const char *const paths[PROCESS_VALUES] = {
-        [PID] = "\\Process V2(*)\\ID Process",
-        [CPU] = "\\Process V2(*)\\% Processor Time",
-        [TIME] = MODEL_RAW "\\Process V2(*)\\% Processor Time",
-        [MEMORY] = "\\Process V2(*)\\Working Set",
-        [READ] = "\\Process V2(*)\\IO Disk Read Bytes/sec",
-        [WRITTEN] = "\\Process V2(*)\\IO Disk Write Bytes/sec",
-        [THREADS] = "\\Process V2(*)\\Thread Count",
-        [ELAPSED] = "\\Process V2(*)\\Elapsed Time",
-        [PARENT] = "\\Process V2(*)\\Creating Process ID",
-    };
+    static const char *const paths[PROCESS_VALUES] = COLUMNS("Process V2"),
+                             *const classic[PROCESS_VALUES] = COLUMNS("Process");
     static const char *const texts[TEXTS] = {
         [USER] = "\\Process Details(*)\\User",
         [STATE] = "\\Process Details(*)\\State",
@@ -37,6 +41,10 @@ bool process_list_begin(struct process_list *list, struct model *model, size_t s
     if (!list->ended)
         return false;
     list->table = model_add_table(model, source, paths, PROCESS_VALUES, false);
+    struct model_source of;
+    model_source(model, source, &of);
+    if (of.capture)
+        list->classic = model_add_table(model, source, classic, PROCESS_VALUES, false);
     list->processors = model_add_table(model, source, busy, 2, false);
     list->texts = model_add_texts(model, source, texts, TEXTS);
     return true;
@@ -45,6 +53,7 @@ bool process_list_begin(struct process_list *list, struct model *model, size_t s
 void process_list_end(struct process_list *list)
 {
     model_remove_table(list->model, list->table);
+    model_remove_table(list->model, list->classic);
     model_remove_table(list->model, list->texts);
     model_remove_table(list->model, list->io);
     model_remove_table(list->model, list->processors);
@@ -58,6 +67,7 @@ void process_list_end(struct process_list *list)
 void process_list_rest(struct process_list *list, bool rest)
 {
     model_rest(list->model, list->table, rest);
+    model_rest(list->model, list->classic, rest);
     model_rest(list->model, list->texts, rest);
     model_rest(list->model, list->io, rest);
     model_rest(list->model, list->with_children, rest);
@@ -116,9 +126,21 @@ static void read_bytes(const struct table *io, struct line *line, size_t *at)
     }
 }
 
-static void fill_line(const struct table *table, size_t row, struct line *ret)
+const struct table *process_list_table(const struct process_list *list)
 {
-    const char *name = table->rows[row].name, *number = strrchr(name, ':');
+    const struct table *table = model_table(list->model, list->table);
+    const struct table *classic = model_table(list->model, list->classic);
+    bool known = table && table->row_count && !table->columns[PID].status;
+    return classic && classic->row_count && !known ? classic : table;
+}
+
+/* Names of Process V2 end in the number of the process; those of Process may end in that of the
+ * instance among equal names, such as #1. */
+static void fill_line(const struct process_list *list, const struct table *table, size_t row,
+                      struct line *ret)
+{
+    const char *name = table->rows[row].name;
+    const char *number = strrchr(name, table->id == list->classic ? '#' : ':');
     *ret = (struct line){.name = name,
                          .name_length = number ? (size_t)(number - name) : strlen(name),
                          .identity = table->rows[row].identity,
@@ -143,7 +165,7 @@ void process_list_line(const struct process_list *list, const struct table *tabl
                        struct line *ret)
 {
     size_t at = 0;
-    fill_line(table, row, ret);
+    fill_line(list, table, row, ret);
     find_texts(model_table(list->model, list->texts), table, ret, &at);
 }
 
@@ -157,7 +179,7 @@ static void read_lines(struct process_list *list, const struct table *table)
         return;
     for (size_t r = 0; r < table->row_count; r++) {
         struct line *line = &list->lines[list->line_count];
-        fill_line(table, r, line);
+        fill_line(list, table, r, line);
         find_texts(details, table, line, &at);
         if (isnan(line->values[WRITTEN]))
             read_bytes(io, line, &io_at);
@@ -224,7 +246,7 @@ static void add_io(struct process_list *list, const struct table *table)
 
 bool process_list_ready(struct process_list *list)
 {
-    const struct table *table = model_table(list->model, list->table);
+    const struct table *table = process_list_table(list);
     const struct table *details = model_table(list->model, list->texts);
     if (!table || !table->tick || !details || !details->tick)
         return false;
@@ -238,7 +260,7 @@ bool process_list_ready(struct process_list *list)
 
 void process_list_read(struct process_list *list)
 {
-    const struct table *table = model_table(list->model, list->table);
+    const struct table *table = process_list_table(list);
     list->line_count = 0;
     if (!table || !table->tick)
         return;

@@ -8,8 +8,9 @@
 struct process_list {
     struct model *model;
     size_t source;
-    /* io: only if needed; limits, with_children: 0 unless a function below wants them */
-    unsigned table, texts, io, processors, limits, with_children;
+    /* table: Process V2; classic: Process, 0 unless the source is a capture; io: only if needed;
+     * limits, with_children: 0 unless a function below wants them */
+    unsigned table, classic, texts, io, processors, limits, with_children;
     struct ended *ended;
     struct children *children; /* only if with_children */
     uint64_t ended_tick;       /* number of the last sample that `ended` has taken */
@@ -35,7 +36,10 @@ void process_list_read(struct process_list *list);
 /* Replaces the lines of processes by those of groups, unless grouping is 0. Sets the limits of the
  * lines if they are wanted. rest: appends a line for processor time that no process explains. */
 void process_list_group(struct process_list *list, enum grouping grouping, bool rest);
-/* Makes a line of the process in a row of the table of all processes. */
+/* Returns the table of all processes: that of Process V2, or of a capture without it, that of
+ * Process. NULL: it is removed. */
+const struct table *process_list_table(const struct process_list *list);
+/* Makes a line of the process in a row of that table. */
 void process_list_line(const struct process_list *list, const struct table *table, size_t row,
                        struct line *ret);
 

@@ -83,7 +83,7 @@ static void add_line(struct processes *processes, const struct line *line)
 /* Adds all marked processes, also those that the filter hides. */
 static void add_marked(struct processes *processes)
 {
-    const struct table *table = model_table(processes->list.model, processes->list.table);
+    const struct table *table = process_list_table(&processes->list);
     struct line line;
     for (size_t r = 0; table && r < table->row_count; r++) {
         if (!identities_have(&processes->marked, table->rows[r].identity))

@@ -276,7 +276,7 @@ static bool is_taken(const struct processes *processes, const struct details *de
 static void update(struct processes *processes, struct details *details)
 {
     char name[sizeof details->name];
-    const struct table *table = model_table(processes->list.model, processes->list.table);
+    const struct table *table = process_list_table(&processes->list);
     if (details->ended || !table || is_taken(processes, details, table))
         return;
     snprintf(name, sizeof name, "%s", details->name);

@@ -380,15 +380,22 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
     }
 }
 
+static const char lacks_all[] =
+    "the capture has no counters of Process V2 or Process; 4 lists what it has, and \"perfmon FILE "
+    "OBJECT\" prints an object's table";
+static const char lacks_id[] =
+    "the capture has processes, but not the counter ID Process, by which they are listed; 4 lists "
+    "what it has, and \"perfmon FILE OBJECT\" prints an object's table";
+
 /* Explains why a capture has no processes. */
 static void draw_none(const struct processes *processes, struct canvas *canvas, int row, int last)
 {
     struct model_source source;
-    const struct table *table = model_table(processes->list.model, processes->list.table);
+    const struct table *table = process_list_table(&processes->list);
     model_source(processes->list.model, processes->list.source, &source);
-    if (source.state == MODEL_COMPLETE && !source.at && table && !table->row_count)
+    if (source.state == MODEL_COMPLETE && !source.at && table && table->columns[PID].status)
         canvas_wrap(canvas, row, 0, canvas->columns, last - row, STYLE_WEAK,
-                    local("the capture has no counters of Process V2; 4 lists what it has"));
+                    local(table->row_count ? lacks_id : lacks_all));
 }
 
 /* clang-format off */
