@@ -248,6 +248,8 @@ bool process_list_ready(struct process_list *list)
 {
     const struct table *table = process_list_table(list);
     const struct table *details = model_table(list->model, list->texts);
+    if (table && table->tick != list->ended_tick)
+        process_list_read(list); /* take_ended needs each sample */
     if (!table || !table->tick || !details || !details->tick)
         return false;
     add_io(list, table);

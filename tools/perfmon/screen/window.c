@@ -1012,10 +1012,12 @@ static bool is_ready(const struct machine *machine)
 }
 
 /* True if there is nothing left to wait for. If only the bytes that processes read and write are
- * late, the list of processes is printed without them. */
+ * late, the list of processes is printed without them. That list must see each sample: the time
+ * that no process explains needs two. */
 static bool is_complete(const struct machine *machine)
 {
-    return is_ready(machine) && (machine->object || processes_ready(machine->processes));
+    bool listed = machine->object || processes_ready(machine->processes);
+    return listed && is_ready(machine);
 }
 
 /* Waits for the sample with the first rates, for as long as a loaded machine may need. */
