@@ -450,11 +450,13 @@ static void draw_share(struct area *area, const char *label, double percent, con
 static void draw_memory(struct area *area, const struct overview *overview)
 {
     char bytes[TEXT_SIZE], detail[2 * TEXT_SIZE];
+    double available = value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE);
     /* a capture may be without these counters; before the first sample the place is kept */
-    if (isnan(value_of(overview, USAGE, NULL, USAGE_MEMORY)) && table_of(overview, CPU)->row_count)
+    if (isnan(value_of(overview, USAGE, NULL, USAGE_MEMORY)) && isnan(available) &&
+        table_of(overview, CPU)->row_count)
         return;
     draw_head(area, "Memory", "used, available");
-    text_bytes(value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE), bytes);
+    text_bytes(available, bytes);
     snprintf(detail, sizeof detail, local("%s available"), bytes);
     draw_share(area, local("memory"), value_of(overview, USAGE, NULL, USAGE_MEMORY), detail);
     double swap = value_of(overview, USAGE, NULL, USAGE_SWAP);
