@@ -548,6 +548,57 @@ static void what_comes_later_is_found(void **state)
     UNTIL(source_now(1).state == MODEL_AWAY);
 }
 
+static void set_away(bool away)
+{
+    pthread_mutex_lock(&double_mutex);
+    pdh_double.away = away;
+    pthread_mutex_unlock(&double_mutex);
+}
+
+/* A machine that is away has no present values: its rows stay, without values, and its histories
+ * keep the past and have a gap. */
+static void a_machine_that_is_away_has_no_values(void **state)
+{
+    struct span span;
+    model_add_machine(model, "remote");
+    unsigned table = model_add_table(model, 0, both, 2, true);
+    UNTIL(model_table(model, table)->tick > 5);
+    set_away(true);
+    UNTIL(source_now(0).state == MODEL_AWAY);
+    const struct table *now = model_table(model, table);
+    uint64_t last = now->tick;
+    assert_int_equal(now->row_count, 3);
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(isnan(table_cell(now, i / 2, i % 2)->number));
+        assert_int_equal(table_cell(now, i / 2, i % 2)->status, (DWORD)source_now(0).status);
+    }
+    UNTIL(source_now(0).tick > last + 5);
+    assert_int_equal(model_table(model, table)->tick, last);
+    model_span(model_table(model, table)->rows[1].history, 0, last, last + 1, &span);
+    assert_true(span.last > 0);
+    set_away(false);
+    UNTIL(source_now(0).state == MODEL_GOOD);
+    now = model_table(model, table);
+    assert_true(table_cell(now, 1, 0)->number > 0);
+    model_span(now->rows[1].history, 0, last + 1, last + 5, &span);
+    assert_true(isnan(span.last));
+    model_span(now->rows[1].history, 0, last, now->tick + 1, &span);
+    assert_true(span.least < span.last);
+}
+
+/* While samples of a machine that is away last long, it is still away: the two do not take turns. */
+static void a_machine_that_is_away_is_not_silent(void **state)
+{
+    model_add_machine(model, "remote");
+    model_add_table(model, 0, both, 2, true);
+    UNTIL(source_now(0).tick > 2);
+    set_away(true);
+    UNTIL(source_now(0).state == MODEL_AWAY);
+    double_hang(COLLECT, NULL);
+    pass(0.2);
+    assert_int_equal(source_now(0).state, MODEL_AWAY);
+}
+
 static void no_query_no_sample(void **state)
 {
     pdh_double.open_status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -993,6 +1044,8 @@ int main(void)
         CASE(a_table_rests),
         CASE(a_missing_object_says_so),
         CASE(what_comes_later_is_found),
+        CASE(a_machine_that_is_away_has_no_values),
+        CASE(a_machine_that_is_away_is_not_silent),
         CASE(no_query_no_sample),
         CASE(a_source_without_tables),
         CASE(a_collection_that_hangs),

@@ -144,7 +144,8 @@ void model_source(const struct model *model, size_t number, struct model_source 
     ret->name = source->name;
     ret->machine = source->machine;
     ret->capture = source->capture;
-    if (!source->capture && begun > 0 && model_now() > begun + 2 * seconds)
+    if (ret->state != MODEL_AWAY && !source->capture && begun > 0 &&
+        model_now() > begun + 2 * seconds)
         ret->state = MODEL_SILENT;
 }
 
@@ -507,6 +508,16 @@ static void forget_samples(struct source *source)
     pthread_mutex_unlock(&source->mutex);
 }
 
+/* After a sample of a machine that failed: the rows stay, but no value of theirs is known now. */
+static void forget_values(struct source *source, PDH_STATUS status)
+{
+    pthread_mutex_lock(&source->mutex);
+    for (struct spec *spec = source->specs; spec; spec = spec->next)
+        for (size_t i = 0; !spec->text && i < spec->newest.row_count * spec->column_count; i++)
+            spec->newest.cells[i] = (struct cell){NAN, (DWORD)status};
+    pthread_mutex_unlock(&source->mutex);
+}
+
 static void take_frame(struct source *source, struct frame *frame)
 {
     struct model_source *newest = &source->newest;
@@ -529,6 +540,8 @@ static void take_frame(struct source *source, struct frame *frame)
     if (!frame->texts) {
         newest->status = frame->status;
         newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
+        if (frame->status && !source->capture)
+            forget_values(source, frame->status);
     }
     if (frame->tick && !frame->texts)
         take_tick(source, frame);

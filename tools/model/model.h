@@ -58,8 +58,9 @@ struct table {
     size_t column_count, row_count;
     struct column *columns;
     const struct row *rows; /* rows of the newest sample, in its order */
-    const struct cell
-        *cells; /* cells of the rows, row after row; NULL: a table of texts, or no sample yet */
+    /* cells of the rows, row after row; NULL: a table of texts, or no sample yet. While samples of a
+     * machine fail (MODEL_AWAY) they have no values */
+    const struct cell *cells;
     /* texts of a table of texts, row after row; an element NULL: no text */
     const char *const *texts;
     uint64_t tick; /* number of the newest sample; 0: no sample yet */
@@ -93,7 +94,7 @@ struct model;
 enum model_state {
     MODEL_STARTING, /* no sample yet */
     MODEL_GOOD,
-    MODEL_AWAY,    /* the last sample failed; the sampler tries again */
+    MODEL_AWAY,    /* the last sample failed; the sampler tries again, which may take long */
     MODEL_SILENT,  /* no sample for more than two intervals: something does not answer */
     MODEL_COMPLETE /* a capture was read to its end, or its values at one time */
 };

@@ -268,6 +268,8 @@ void process_list_read(struct process_list *list)
         return;
     add_io(list, table);
     read_lines(list, table);
+    if (table->row_count && !list->line_count)
+        return; /* the machine gives no samples: no process has ended because of that */
     take_ended(list, table);
     add_children(list);
     for (size_t i = 0; i < list->line_count; i++)

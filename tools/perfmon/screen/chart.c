@@ -370,6 +370,14 @@ static struct chart_line *place_of_line(struct chart *chart, const struct chart_
     return compare_columns(line, last, chart) < 0 ? last : NULL;
 }
 
+/* True if the machine of the table gives no samples now, so that its counters have no last value. */
+static bool is_away(const struct chart *chart, const struct table *table)
+{
+    struct model_source source;
+    model_source(chart->model, table->source, &source);
+    return source.state == MODEL_AWAY && !source.capture && !chart->back;
+}
+
 /* Finds the chart's lines; of too many, the first ones in the order of the legend. */
 static void find_lines(struct chart *chart)
 {
@@ -391,6 +399,8 @@ static void find_lines(struct chart *chart)
                                       .duration = duration_of(chart, table, all[i]),
                                       .row = table_row(table, all[i]->identity)};
             span_of(chart, table, all[i], chart->from, chart->to, &line.span);
+            if (is_away(chart, table))
+                line.span.last = NAN;
             struct chart_line *place = place_of_line(chart, &line);
             if (!place)
                 continue;

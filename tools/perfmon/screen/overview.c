@@ -391,19 +391,23 @@ static void draw_processor(struct area *area, const struct table *table, size_t 
 }
 
 /* Draws the processors' total in the last samples, one column for each, the newest at the right. */
-static void draw_history(struct area *area, const struct table *table, size_t r)
+static void draw_history(struct area *area, const struct overview *overview, size_t r)
 {
     static const wchar_t levels[] = L" \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588";
+    const struct table *table = table_of(overview, CPU);
     const struct history *history = r < table->row_count ? table->rows[r].history : NULL;
+    struct model_source source;
     int row, width = area->width - LABEL - NUMBER - 1;
     if (!history || !area->canvas->utf8 || !area_next(area, &row))
         return;
+    model_source(overview->model, overview->source, &source);
+    uint64_t newest = source.state == MODEL_AWAY ? source.tick : history->seen;
     for (int c = 0; c < width; c++) {
         struct span span;
         uint64_t back = (uint64_t)(width - 1 - c);
-        if (back >= history->seen)
+        if (back >= newest)
             continue;
-        model_span(history, CPU_BUSY, history->seen - back, history->seen - back + 1, &span);
+        model_span(history, CPU_BUSY, newest - back, newest - back + 1, &span);
         if (!isnan(span.last))
             canvas_put(area->canvas, row, area->column + LABEL + c, style_of_percent(span.last),
                        levels[lround(fmin(fmax(span.last, 0), 100) / 100 * 8)]);
@@ -421,7 +425,7 @@ static void draw_processors(struct area *area, const struct overview *overview, 
     draw_processor(area, table, total, local("all"));
     int more = area->last - area->row - others; /* rows for more than the total */
     if (more > 0)
-        draw_history(area, table, total);
+        draw_history(area, overview, total);
     if (count < 2 || more <= (int)count)
         return;
     for (size_t r = 0; r < table->row_count; r++)
@@ -452,7 +456,7 @@ static void draw_memory(struct area *area, const struct overview *overview)
     char bytes[TEXT_SIZE], detail[2 * TEXT_SIZE];
     double available = value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE);
     /* a capture may be without these counters; before the first sample the place is kept */
-    if (isnan(value_of(overview, USAGE, NULL, USAGE_MEMORY)) && isnan(available) &&
+    if (!table_of(overview, USAGE)->row_count && isnan(available) &&
         table_of(overview, CPU)->row_count)
         return;
     draw_head(area, "Memory", "used, available");

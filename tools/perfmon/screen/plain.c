@@ -19,11 +19,12 @@ struct plain {
     size_t count, next; /* the line to compare first, so that every line gets its turn */
 };
 
-/* Adds a machine's lines: what its tasks wait for, and the used shares of processors and memory. */
+/* Adds a machine's lines: why no samples arrive (empty: they do), what its tasks wait for, and the
+ * used shares of processors and memory. */
 static void describe_machine(struct plain *plain, const struct window *window,
                              const struct machine *machine)
 {
-    char verdict[200], shares[2][TEXT_SIZE], title[280] = "";
+    char problem[300] = "", verdict[200], shares[2][TEXT_SIZE], title[280] = "";
     double processors, memory;
     if (window->machine_count > 1)
         snprintf(title, sizeof title, "%s: ", machine_title(machine));
@@ -31,8 +32,10 @@ static void describe_machine(struct plain *plain, const struct window *window,
     overview_shares(machine->overview, &processors, &memory);
     text_whole(processors, shares[0]);
     text_whole(memory, shares[1]);
-    if (plain->count + 2 > LINES_MOST)
+    if (plain->count + 3 > LINES_MOST)
         return;
+    bool good = !window_problem(window, machine, problem, sizeof problem);
+    snprintf(plain->now[plain->count++], LINE, "%s%s", good ? "" : title, problem);
     snprintf(plain->now[plain->count++], LINE, local("%sheld up by: %s"), title, verdict);
     snprintf(plain->now[plain->count++], LINE, local("%sprocessors %s %%, memory %s %%"), title,
              shares[0], shares[1]);
@@ -46,6 +49,8 @@ static bool print_next(struct plain *plain)
         if (!strcmp(plain->now[at], plain->printed[at]))
             continue;
         strcpy(plain->printed[at], plain->now[at]);
+        if (!*plain->now[at])
+            continue;
         plain->next = at + 1;
         return puts(text_seen(plain->now[at])) >= 0 && fflush(stdout) == 0;
     }

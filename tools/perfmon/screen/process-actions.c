@@ -89,7 +89,8 @@ static void add_marked(struct processes *processes)
         if (!identities_have(&processes->marked, table->rows[r].identity))
             continue;
         process_list_line(&processes->list, table, r, &line);
-        add_line(processes, &line);
+        if (line.values[PID] > 0) /* not known while samples fail */
+            add_line(processes, &line);
     }
 }
 

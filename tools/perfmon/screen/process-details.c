@@ -272,6 +272,15 @@ static bool is_taken(const struct processes *processes, const struct details *de
                : table->tick <= details->tick;
 }
 
+/* While samples fail, nothing is known of the present. */
+static void forget_newest(struct details *details)
+{
+    for (size_t i = 0; i < COUNTERS; i++)
+        details->newest[i] = NAN;
+    details->values[READ] = details->values[WRITTEN] = NAN;
+    details->thread_count = 0;
+}
+
 /* Takes over the process's values from a new sample, or records that the process has ended. */
 static void update(struct processes *processes, struct details *details)
 {
@@ -530,7 +539,12 @@ static void draw_page(struct details *details, struct canvas *canvas, int row, i
 void details_draw(struct processes *processes, struct canvas *canvas, int row, int last)
 {
     struct details *details = processes->details;
-    update(processes, details);
+    struct model_source source;
+    model_source(processes->list.model, processes->list.source, &source);
+    if (source.state != MODEL_AWAY || source.capture)
+        update(processes, details);
+    else if (!details->ended)
+        forget_newest(details);
     find_histories(processes, details);
     /* the texts are wanted, because the process's state is shown */
     model_want(processes->list.model, processes->list.texts);

@@ -387,13 +387,16 @@ static const char lacks_id[] =
     "the capture has processes, but not the counter ID Process, by which they are listed; 4 lists "
     "what it has, and \"perfmon FILE OBJECT\" prints an object's table";
 
-/* Explains why a capture has no processes. */
+/* Explains why a capture has no processes, or a machine that gives no samples. */
 static void draw_none(const struct processes *processes, struct canvas *canvas, int row, int last)
 {
     struct model_source source;
     const struct table *table = process_list_table(&processes->list);
     model_source(processes->list.model, processes->list.source, &source);
-    if (source.state == MODEL_COMPLETE && !source.at && table && table->columns[PID].status)
+    if (source.state == MODEL_AWAY && !source.capture)
+        canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
+                    local("not known: there is no sample"));
+    else if (source.state == MODEL_COMPLETE && !source.at && table && table->columns[PID].status)
         canvas_wrap(canvas, row, 0, canvas->columns, last - row, STYLE_WEAK,
                     local(table->row_count ? lacks_id : lacks_all));
 }

@@ -419,6 +419,10 @@ void window_report(struct window *window, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void window_append(struct window *window, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Writes why no new samples of a machine arrive, or what a capture lost. False: samples do
+ * arrive. */
+bool window_problem(const struct window *window, const struct machine *machine, char *ret,
+                    size_t capacity);
 /* Returns the next shorter or longer interval between samples. */
 double window_seconds(double seconds, bool shorter);
 /* Adds a counter to the chart, for the machine in the path or else the machine that is shown. */

@@ -116,11 +116,11 @@ static void describe_loss(const char *lines, char *ret, size_t capacity)
                  local(" (%d more, printed when perfmon ends)"), others);
 }
 
-/* Writes why no new samples arrive, or what a capture lost. False: samples do arrive. */
-static bool describe_source(const struct window *window, char *ret, size_t capacity)
+bool window_problem(const struct window *window, const struct machine *machine, char *ret,
+                    size_t capacity)
 {
     struct model_source source;
-    model_source(window->model, window->now->source, &source);
+    model_source(window->model, machine->source, &source);
     if (source.state == MODEL_SILENT)
         snprintf(
             ret, capacity, "%s",
@@ -128,7 +128,7 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
                   "shows which"));
     else if (source.state == MODEL_AWAY && !source.capture)
         snprintf(ret, capacity, local("the last sample failed and is tried again: %s"),
-                 pdh_message(overview_problem(window->now->overview)));
+                 pdh_message(overview_problem(machine->overview)));
     else if (source.loss && strlen(source.loss) == window->loss_hidden)
         return false;
     else if (source.loss)
@@ -210,7 +210,9 @@ static const char *bottom_message(const struct window *window, char *text, size_
 {
     if (*window->message)
         return window->message;
-    return moment_text(window, text, size) || describe_source(window, text, size) ? text : NULL;
+    return moment_text(window, text, size) || window_problem(window, window->now, text, size)
+               ? text
+               : NULL;
 }
 
 /* Draws the names of the views; if they do not all fit, only the numbers of those not shown. */
@@ -963,7 +965,7 @@ static int report_source(const struct window *window)
         return !source.status                              ? EXIT_MISSING
                : (DWORD)source.status == PDH_ACCESS_DENIED ? EXIT_NO_RIGHTS
                                                            : EXIT_FAILED;
-    if (!describe_source(window, why, sizeof why))
+    if (!window_problem(window, window->now, why, sizeof why))
         return EXIT_GOOD;
     fprintf(stderr, "perfmon: %s\n", text_seen(why));
     return EXIT_FAILED;
