@@ -70,6 +70,7 @@ void process_list_rest(struct process_list *list, bool rest)
     model_rest(list->model, list->classic, rest);
     model_rest(list->model, list->texts, rest);
     model_rest(list->model, list->io, rest);
+    model_rest(list->model, list->limits, rest);
     model_rest(list->model, list->with_children, rest);
 }
 

@@ -122,6 +122,12 @@ void object_free(struct object *object)
     free(object);
 }
 
+void object_rest(struct object *object, bool rest)
+{
+    model_rest(object->model, object->table, rest);
+    model_rest(object->model, object->texts, rest);
+}
+
 bool object_ready(const struct object *object)
 {
     const struct table *table = model_table(object->model, object->table);

@@ -343,6 +343,8 @@ void object_free(struct object *object);
 void object_draw(struct object *object, struct canvas *canvas, int row, int last);
 const struct field *object_filter(const struct object *object);
 bool object_key(struct object *object, int key, struct window *window);
+/* With `rest`, the table is not sampled for now. */
+void object_rest(struct object *object, bool rest);
 /* True once the first sample with rates has arrived. */
 bool object_ready(const struct object *object);
 /* Prints the whole table; columns that do not fit side by side follow below. False: no memory. */

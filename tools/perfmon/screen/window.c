@@ -717,6 +717,18 @@ static bool is_early(const struct window *window, int key, double drawn)
            model_now() < drawn + SLOW_SECONDS;
 }
 
+/* Lets the tables of processes and objects rest that are not shown; those of a file are read once. */
+static void rest_hidden(const struct window *window)
+{
+    for (size_t i = 0; i < window->machine_count; i++) {
+        const struct machine *machine = &window->machines[i];
+        bool other = machine != window->now;
+        processes_rest(machine->processes, other || window->view > VIEW_PROCESSES);
+        if (machine->object && !machine->files)
+            object_rest(machine->object, other || window->view != VIEW_OBJECT);
+    }
+}
+
 static void loop(struct window *window, const struct window_options *options)
 {
     struct canvas canvas = {
@@ -728,9 +740,7 @@ static void loop(struct window *window, const struct window_options *options)
         terminal_size(&rows, &columns);
         if (!canvas_begin(&canvas, rows, columns))
             break;
-        for (size_t i = 0; i < window->machine_count; i++)
-            processes_rest(window->machines[i].processes,
-                           window->view > VIEW_PROCESSES || &window->machines[i] != window->now);
+        rest_hidden(window);
         model_update(window->model);
         sets_update(window);
         window->rows = rows;
