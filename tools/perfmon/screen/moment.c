@@ -5,6 +5,7 @@
 #include "../perfmon.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { WHEN_SIZE = 32, MINUTE = 60, HOUR = 60 * MINUTE, ALERT_EVENT = 2031 };
 static const int64_t second = 10000000, unix_epoch = 11644473600;
@@ -71,7 +72,25 @@ bool moment_text(const struct window *window, char *ret, size_t capacity)
     return true;
 }
 
-/* Returns the time of the first alert after `time`, in 100 ns since 1601, UTC; 0: there is none. */
+/* Goes to the time of the first alert; 0: there is none. */
+static void go_to_alert(struct window *window, int64_t time)
+{
+    window->message[0] = 0;
+    if (time)
+        model_go(window->model, window->now->source, GO_TO, time);
+    else
+        window_report(window, "%s", local("there is no alert after this time"));
+}
+
+void moment_take_alert(struct window *window, const char *lines)
+{
+    int64_t seconds = 0;
+    for (const char *at = lines; at && !seconds; at = strchr(at, '\n'))
+        seconds = strtoll(at + (*at == '\n'), NULL, 10); /* 0 for a message */
+    go_to_alert(window, seconds ? (seconds + unix_epoch) * second : 0);
+}
+
+/* Returns the time of the first alert in the files of OPENPERFLIB_ROOT after `time`, in 100 ns since 1601, UTC; 0: there is none. */
 static int64_t next_alert(int64_t time)
 {
     struct event_log log;
@@ -111,15 +130,17 @@ bool moment_key(struct window *window, int key)
     model_source(window->model, window->now->source, &source);
     for (size_t i = 0; source.at && i < sizeof keys / sizeof *keys; i++)
         if (keys[i].key == key) {
+            sets_end_search(&window->sets);
             model_go(window->model, window->now->source, keys[i].how, keys[i].by);
             return true;
         }
     if (!source.at || key != 'A')
         return false;
-    int64_t alert = next_alert(source.time);
-    if (alert)
-        model_go(window->model, window->now->source, GO_TO, alert);
-    else
-        window_report(window, "%s", local("there is no alert after this time"));
+    const char *root = getenv("OPENPERFLIB_ROOT");
+    sets_end_search(&window->sets);
+    if (root && *root)
+        go_to_alert(window, next_alert(source.time));
+    else /* the journal may be large */
+        sets_find_alert(window, source.time / second - unix_epoch + 1);
     return true;
 }

@@ -225,13 +225,14 @@ struct settings_view {
     struct cursor cursor;
 };
 
-/* The list of logman's sets, and the program that is running: logman or "perfmon open". */
+/* The list of logman's sets, and the program that is running: logman, "perfmon open" or
+ * journalctl. */
 struct sets_view {
     bool open;
     struct field name; /* the name of a new set, while it is typed */
     struct text_list rows;
     struct cursor cursor;
-    enum sets_purpose { SETS_QUERY, SETS_CHANGE, SETS_PAGE } purpose;
+    enum sets_purpose { SETS_QUERY, SETS_CHANGE, SETS_PAGE, SETS_ALERT } purpose;
     pid_t child; /* 0: none runs */
     int output;
     char text[8192]; /* what it has printed */
@@ -385,6 +386,8 @@ bool settings_key(struct settings_view *view, struct settings *settings, int key
 bool moment_text(const struct window *window, char *ret, size_t capacity);
 /* Handles a key that goes to another time. */
 bool moment_key(struct window *window, int key);
+/* Goes to the time at which the first line of journalctl begins, if it is not empty. */
+void moment_take_alert(struct window *window, const char *lines);
 
 /* ---- sets.c ---- */
 /* Draws the list of sets. False: the list is not open, so nothing was drawn. */
@@ -395,6 +398,10 @@ void sets_open_page(struct window *window);
 /* Takes over the running program's output, and its end. */
 void sets_update(struct window *window);
 void sets_done(struct sets_view *sets);
+/* Searches the journal for the first alert since this time, in seconds since 1970, and goes to it;
+ * sets_end_search ends that. */
+void sets_find_alert(struct window *window, int64_t since);
+void sets_end_search(struct sets_view *sets);
 
 /* ---- machines.c ---- */
 struct window_options;

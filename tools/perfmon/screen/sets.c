@@ -2,7 +2,7 @@
 /*
  * The list of logman's sets, with start, stop and a new set from the chart's counters; and the page
  * in a browser. Two other programs, logman and "perfmon open", do the work and print what went
- * wrong. The drawing never waits for them.
+ * wrong; a third, journalctl, finds the next alert. The drawing never waits for them.
  */
 #include "screen.h"
 
@@ -13,13 +13,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ESCAPE = 27, PART_SIZE = 128, MOST_ARGS = 8 };
+enum { ESCAPE = 27, PART_SIZE = 128, MOST_ARGS = 10 };
 
 static void close_child(struct sets_view *sets)
 {
@@ -28,7 +29,7 @@ static void close_child(struct sets_view *sets)
     sets->child = 0;
 }
 
-/* Starts a program of this installation; `args`: its arguments, ended by NULL. */
+/* Starts a program of this installation, or journalctl; `args`: its arguments, ended by NULL. */
 static void run(struct window *window, const char *program, enum sets_purpose purpose,
                 const char *const *args)
 {
@@ -36,16 +37,21 @@ static void run(struct window *window, const char *program, enum sets_purpose pu
     posix_spawn_file_actions_t actions;
     char path[4096], *list[MOST_ARGS] = {path};
     int ends[2], count = 1;
+    if (sets->child)
+        window_report(window, "%s", local("busy: another program is running; try again"));
     if (sets->child || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return;
     for (; args[count - 1]; count++)
         list[count] = (char *)args[count - 1];
-    beside_path(program, path, sizeof path);
+    if (purpose == SETS_ALERT)
+        snprintf(path, sizeof path, "%s", program);
+    else
+        beside_path(program, path, sizeof path);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    int error = posix_spawn(&sets->child, path, &actions, NULL, list, environ);
+    int error = posix_spawnp(&sets->child, path, &actions, NULL, list, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     sets->output = ends[0];
@@ -66,6 +72,26 @@ static void query(struct window *window)
 void sets_open_page(struct window *window)
 {
     run(window, "perfmon", SETS_PAGE, (const char *const[]){"open", NULL});
+}
+
+void sets_find_alert(struct window *window, int64_t since)
+{
+    char time[48];
+    snprintf(time, sizeof time, "--since=@%lld", (long long)since);
+    window_report(window, "searching; a key for another time ends the search");
+    run(window, "journalctl", SETS_ALERT,
+        (const char *const[]){"--quiet", "--no-pager", "--output=short-unix", time,
+                              "SYSLOG_IDENTIFIER=openperflib", "OPENPERFLIB_SOURCE=PLA",
+                              "OPENPERFLIB_ID=2031", NULL});
+}
+
+void sets_end_search(struct sets_view *sets)
+{
+    if (!sets->child || sets->purpose != SETS_ALERT)
+        return;
+    kill(sets->child, SIGKILL);
+    waitpid(sets->child, NULL, 0);
+    close_child(sets);
 }
 
 /* Keeps the rows of the list that logman printed: name, type and status, with tabs between them. A
@@ -106,6 +132,10 @@ static void take_answer(struct window *window, int state)
     bool good = WIFEXITED(state) && WEXITSTATUS(state) == 0;
     if (sets->purpose == SETS_QUERY && good) {
         read_list(sets);
+        return;
+    }
+    if (sets->purpose == SETS_ALERT && good) {
+        moment_take_alert(window, sets->text);
         return;
     }
     for (char *at = sets->text; (at = strchr(at, '\n'));)
