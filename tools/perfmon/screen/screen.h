@@ -258,8 +258,9 @@ struct window {
     int view; /* the view that is shown: VIEW_OVERVIEW and so on */
     /* for each view: the column after its name in the bottom line; 0: not shown */
     int view_ends[VIEWS];
-    size_t loss_hidden; /* size of the text about losses that the last key has hidden */
-    char message[2048]; /* message in the bottom line until the next key */
+    int keys_end, quit_end; /* the columns after "? keys" and "q quit"; 0: not shown */
+    size_t loss_hidden;     /* size of the text about losses that the last key has hidden */
+    char message[2048];     /* message in the bottom line until the next key */
 };
 
 struct overview *overview_new(struct model *model, size_t source);

@@ -107,7 +107,10 @@ void text_reason(struct model *model, const struct table *table, char out[REASON
 
 enum style style_of_percent(double percent)
 {
-    return percent < 50 ? STYLE_GOOD : percent < 80 ? STYLE_WARN : STYLE_BAD;
+    return isnan(percent) ? STYLE_PLAIN
+           : percent < 50 ? STYLE_GOOD
+           : percent < 80 ? STYLE_WARN
+                          : STYLE_BAD;
 }
 
 void text_append(char *ret, size_t capacity, const char *format, ...)

@@ -236,6 +236,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     char text[512];
     int row = canvas->rows - 1, at = 0;
     memset(window->view_ends, 0, sizeof window->view_ends);
+    window->keys_end = window->quit_end = 0;
     if (window->help) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
                     window->rule ? local("any key closes this")
@@ -249,8 +250,8 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         draw_message(canvas, message);
         return;
     }
-    at = draw_entry(canvas, at, STYLE_WEAK, "? keys");
-    at = draw_entry(canvas, at, STYLE_WEAK, "q quit");
+    window->keys_end = at = draw_entry(canvas, at, STYLE_WEAK, "? keys");
+    window->quit_end = at = draw_entry(canvas, at, STYLE_WEAK, "q quit");
     at = draw_views(window, canvas, at);
     /* in the chart the key m has another meaning */
     if (window->view == VIEW_CHART) {
@@ -303,6 +304,7 @@ static const struct {
     {"(ended)", "processor time that belongs to no listed process: of interrupts, and of processes that ended between two samples."
                 " All lines together have the machine's busy time: "
                 "user and kernel, without waiting for disks and without stolen time"},
+    {"(not listed)", "the same where not all processes are listed, as in a container or for another user: also the processor time of those"},
     {"MEM MAX, CPU MAX", "the lowest limit of the unit, container or group and those above it; "
                          "THROTTLE: time that CPU MAX stopped it; CPU WAIT, MEM WAIT, IO WAIT: time its tasks waited for processor, memory, disks"},
     {"t", "the tree of parents: - folds, + unfolds, * unfolds all"},
@@ -665,9 +667,21 @@ static bool take_special_key(struct window *window, int key)
            change_key(window, key);
 }
 
+/* Returns the key that a click in the last line stands for; by default the click. */
+static int key_of_click(const struct window *window)
+{
+    int row, column;
+    terminal_click(&row, &column);
+    bool below = row == window->rows - 1;
+    return below && column < window->keys_end   ? '?'
+           : below && column < window->quit_end ? 'q'
+                                                : TERMINAL_CLICK;
+}
+
 /* Handles a key. False: the user wants to leave. */
 static bool take_key(struct window *window, int key)
 {
+    key = key == TERMINAL_CLICK ? key_of_click(window) : key;
     window->message[0] = 0;
     struct model_source source;
     model_source(window->model, window->now->source, &source);
