@@ -511,6 +511,8 @@ static void forget_samples(struct source *source)
 /* After a sample of a machine that failed: the rows stay, but no value of theirs is known now. */
 static void forget_values(struct source *source, PDH_STATUS status)
 {
+    if (source->capture)
+        return;
     pthread_mutex_lock(&source->mutex);
     for (struct spec *spec = source->specs; spec; spec = spec->next)
         for (size_t i = 0; !spec->text && i < spec->newest.row_count * spec->column_count; i++)
@@ -540,7 +542,7 @@ static void take_frame(struct source *source, struct frame *frame)
     if (!frame->texts) {
         newest->status = frame->status;
         newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
-        if (frame->status && !source->capture)
+        if (newest->state == MODEL_AWAY)
             forget_values(source, frame->status);
     }
     if (frame->tick && !frame->texts)
