@@ -586,7 +586,8 @@ static void a_machine_that_is_away_has_no_values(void **state)
     assert_true(span.least < span.last);
 }
 
-/* While samples of a machine that is away last long, it is still away: the two do not take turns. */
+/* While samples of a machine that is away last long, it is still away: the states do not
+ * alternate. */
 static void a_machine_that_is_away_is_not_silent(void **state)
 {
     model_add_machine(model, "remote");

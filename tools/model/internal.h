@@ -130,6 +130,7 @@ struct sampler {
     /* what could not be read or shown of a capture (NULL: nothing), and the status of damage (0:
      * none) */
     char *loss;
+    char *given;   /* the part of `loss` that was known before the capture was read */
     char *unshown; /* lines about data that the last reading to the end did not show */
     PDH_STATUS damage;
     int damaged; /* number of damaged places in the capture in this reading */

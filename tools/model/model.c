@@ -469,7 +469,8 @@ static bool take_table(struct source *source, struct table_sample *sample,
     spec->table.rows = spec->newest.rows;
     spec->table.cells = spec->newest.cells;
     spec->table.texts = spec->newest.texts;
-    spec->table.at_before = spec->table.tick + 1 == frame->tick ? spec->table.at : NAN;
+    bool next = spec->table.tick && spec->table.tick + 1 == frame->tick;
+    spec->table.at_before = next ? spec->table.at : NAN;
     spec->table.at = source->capture ? (double)frame->time / SECOND : frame->begun;
     spec->table.tick = frame->tick;
     return !spec->history || history_add(source, spec, frame->tick);

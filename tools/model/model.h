@@ -58,8 +58,8 @@ struct table {
     size_t column_count, row_count;
     struct column *columns;
     const struct row *rows; /* rows of the newest sample, in its order */
-    /* cells of the rows, row after row; NULL: a table of texts, or no sample yet. While samples of a
-     * machine fail (MODEL_AWAY) they have no values */
+    /* cells of the rows, row after row; NULL: a table of texts, or no sample yet. While samples of
+     * a machine fail (MODEL_AWAY), they have no values */
     const struct cell *cells;
     /* texts of a table of texts, row after row; an element NULL: no text */
     const char *const *texts;

@@ -1119,6 +1119,11 @@ static bool read_again(struct sampler *sampler)
         return true;
     frame->again = true;
     sampler->end = UINT64_MAX;
+    sampler->damage = 0; /* what was lost of the capture before says nothing about this one */
+    free(sampler->loss);
+    free(sampler->unshown);
+    sampler->loss = sampler->unshown = NULL;
+    add_loss(&sampler->loss, sampler->given);
     pthread_mutex_lock(&source->mutex);
     for (struct spec *spec = source->specs; spec; spec = spec->next)
         spec->read = false;
@@ -1178,7 +1183,8 @@ static void run_capture(struct sampler *sampler)
 {
     sampler->end = UINT64_MAX;
     bool is_file = is_written(sampler);
-    add_loss(&sampler->loss, sampler->source->loss);
+    add_loss(&sampler->given, sampler->source->loss);
+    add_loss(&sampler->loss, sampler->given);
     if (!measure_capture(sampler->source, is_file)) {
         end_with(sampler->source, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         return;
@@ -1229,6 +1235,7 @@ void *sampler_run(void *argument)
     }
     free(sampler.specs);
     free(sampler.loss);
+    free(sampler.given);
     free(sampler.unshown);
     free(sampler.values.data);
     pthread_mutex_lock(&sampler.source->mutex);

@@ -80,7 +80,7 @@ enum catalogue_rank catalogue_rank(const struct catalogue_object *object,
         worst = best > worst ? best : worst;
     }
     /* few people look for costly objects, so these come last */
-    return object->costly && worst < RANK_EXPLANATION ? RANK_EXPLANATION : worst;
+    return *text && object->costly && worst < RANK_EXPLANATION ? RANK_EXPLANATION : worst;
 }
 
 size_t catalogue_paths(struct catalogue *catalogue, const char *text, size_t most,

@@ -370,7 +370,7 @@ static struct chart_line *place_of_line(struct chart *chart, const struct chart_
     return compare_columns(line, last, chart) < 0 ? last : NULL;
 }
 
-/* True if the machine of the table gives no samples now, so that its counters have no last value. */
+/* True if the machine of the table gives no samples now: its counters have no last value. */
 static bool is_away(const struct chart *chart, const struct table *table)
 {
     struct model_source source;

@@ -85,12 +85,15 @@ static void go_to_alert(struct window *window, int64_t time)
 void moment_take_alert(struct window *window, const char *lines)
 {
     int64_t seconds = 0;
-    for (const char *at = lines; at && !seconds; at = strchr(at, '\n'))
-        seconds = strtoll(at + (*at == '\n'), NULL, 10); /* 0 for a message */
+    for (const char *at = lines; at && *at && !seconds; at += *at == '\n') {
+        seconds = strtoll(at, NULL, 10); /* 0 for a message */
+        at += strcspn(at, "\n");
+    }
     go_to_alert(window, seconds ? (seconds + unix_epoch) * second : 0);
 }
 
-/* Returns the time of the first alert in the files of OPENPERFLIB_ROOT after `time`, in 100 ns since 1601, UTC; 0: there is none. */
+/* Returns the time of the first alert in the files of OPENPERFLIB_ROOT after `time`, in 100 ns
+ * since 1601, UTC; 0: there is none. */
 static int64_t next_alert(int64_t time)
 {
     struct event_log log;

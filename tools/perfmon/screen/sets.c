@@ -37,6 +37,7 @@ static void run(struct window *window, const char *program, enum sets_purpose pu
     posix_spawn_file_actions_t actions;
     char path[4096], *list[MOST_ARGS] = {path};
     int ends[2], count = 1;
+    sets_end_search(sets); /* no other program waits for it */
     if (sets->child)
         window_report(window, "%s", local("busy: another program is running; try again"));
     if (sets->child || pipe2(ends, O_CLOEXEC | O_NONBLOCK))

@@ -731,7 +731,8 @@ static bool is_early(const struct window *window, int key, double drawn)
            model_now() < drawn + SLOW_SECONDS;
 }
 
-/* Lets the tables of processes and objects rest that are not shown; those of a file are read once. */
+/* Lets the tables of processes and objects rest that are not shown; those of a file are read
+ * once. */
 static void rest_hidden(const struct window *window)
 {
     for (size_t i = 0; i < window->machine_count; i++) {
