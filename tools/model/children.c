@@ -110,7 +110,7 @@ void children_take(struct children *children, const struct table *io, const stru
                    size_t count)
 {
     struct children now = {.tick = io->tick, .at = io->at};
-    if (children->tick == io->tick || !read_family(&now, io, lines, count))
+    if (children->at == io->at || !read_family(&now, io, lines, count))
         return;
     /* after a pause, or at another time of a set, there is no rate */
     double seconds = now.tick < children->tick + MODEL_FINE ? now.at - children->at : NAN;

@@ -1023,7 +1023,7 @@ static bool hand_over_end(struct sampler *sampler, struct spec *spec, struct fra
         frame_free(end);
     else if (end)
         go_on = hand_over(sampler->source, end);
-    if (sampler->end == UINT64_MAX) {
+    if (sampler->end == UINT64_MAX && sampler->tick) {
         sampler->end = sampler->tick;
         sampler->end_time = time;
     }
@@ -1199,6 +1199,8 @@ static void run_capture(struct sampler *sampler)
                 if (!read_capture(sampler, sampler->specs[i]))
                     return;
             }
+        if (sampler->end == UINT64_MAX)
+            sampler->end = 0;
         if (!end_reading(sampler))
             return;
         took = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - took;

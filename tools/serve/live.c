@@ -424,7 +424,8 @@ static void write_processes(struct json *json, const struct live *live,
     struct process_list *list = watched->processes;
     bool wanted = watched->grouping != BY_PROCESS; /* texts: of others than the lines, too */
     process_list_read(list);
-    process_list_group(list, watched->grouping, true);
+    if (list->line_count) /* none while samples fail: then nothing is known of the rest, either */
+        process_list_group(list, watched->grouping, true);
     if (watched->most && list->line_count)
         qsort(list->lines, list->line_count, sizeof *list->lines, compare_busy);
     json_open(json, "lines", '[');

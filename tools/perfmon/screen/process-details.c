@@ -281,6 +281,19 @@ static void forget_newest(struct details *details)
     details->thread_count = 0;
 }
 
+/* Takes the counters' values of the newest sample from their histories, which a capture has later
+ * than the list of processes. */
+static void take_newest(struct details *details)
+{
+    for (size_t i = 0; i < COUNTERS; i++) {
+        struct span span;
+        span_of(details, i, details->tick, details->tick + 1, &span);
+        details->newest[i] = span.last;
+    }
+    for (size_t k = 0; k < 2; k++) /* both are rates of this sample; less is rounding */
+        details->children |= details->values[READ + k] >= details->newest[DISK_READ + k] + 1024;
+}
+
 /* Takes over the process's values from a new sample, or records that the process has ended. */
 static void update(struct processes *processes, struct details *details)
 {
@@ -296,14 +309,6 @@ static void update(struct processes *processes, struct details *details)
     if (details->ended)
         return;
     details->tick = table->tick;
-    find_histories(processes, details);
-    for (size_t i = 0; i < COUNTERS; i++) {
-        struct span span;
-        span_of(details, i, table->tick, table->tick + 1, &span);
-        details->newest[i] = span.last;
-    }
-    for (size_t k = 0; k < 2; k++) /* both are rates of this sample; less is rounding */
-        details->children |= details->values[READ + k] >= details->newest[DISK_READ + k] + 1024;
     take_threads(processes, details);
     if (!strcmp(name, details->name))
         return;
@@ -541,11 +546,14 @@ void details_draw(struct processes *processes, struct canvas *canvas, int row, i
     struct details *details = processes->details;
     struct model_source source;
     model_source(processes->list.model, processes->list.source, &source);
-    if (source.state != MODEL_AWAY || source.capture)
+    bool away = source.state == MODEL_AWAY && !source.capture;
+    if (!away)
         update(processes, details);
-    else if (!details->ended)
-        forget_newest(details);
     find_histories(processes, details);
+    if (away && !details->ended)
+        forget_newest(details);
+    else if (!details->ended)
+        take_newest(details);
     /* the texts are wanted, because the process's state is shown */
     model_want(processes->list.model, processes->list.texts);
     draw_title(details, canvas, row++);
