@@ -10,12 +10,15 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 /* reading an object takes at most 1 / WATCH_SHARE of the time */
 enum { WATCH_SECONDS = 3, WATCH_SHARE = 20, AWAY_SECONDS = 5 };
+
+static atomic_int threads; /* of catalogues, also of those that were freed */
 
 /* An object whose instances are read again and again. */
 struct watch {
@@ -387,6 +390,7 @@ static void *catalogue_run(void *argument)
     }
     watch_instances(catalogue);
     release(catalogue);
+    atomic_fetch_sub(&threads, 1);
     return NULL;
 }
 
@@ -412,9 +416,11 @@ struct catalogue *catalogue_new(const char *machine, const char *files, int64_t 
     if (!catalogue)
         return NULL;
     catalogue->time = time ? local_of_utc(time) : 0;
+    atomic_fetch_add(&threads, 1);
     catalogue->threaded = pthread_create(&catalogue->thread, NULL, catalogue_run, catalogue) == 0;
     if (catalogue->threaded)
         return catalogue;
+    atomic_fetch_sub(&threads, 1);
     release(catalogue);
     return NULL;
 }
@@ -464,6 +470,13 @@ void catalogue_free(struct catalogue *catalogue)
         pthread_cond_broadcast(&catalogue->changed);
         pthread_mutex_unlock(&catalogue->mutex);
     }
+}
+
+void catalogue_wait(void)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    for (int i = 0; i < 100 && atomic_load(&threads); i++)
+        nanosleep(&pause, NULL);
 }
 
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready)

@@ -42,6 +42,8 @@ struct catalogue *catalogue_find(const char *machine, const char *files, const c
                                  PDH_STATUS *ret_status);
 /* Does not wait: the thread frees the memory when the call in which it may be returns. */
 void catalogue_free(struct catalogue *catalogue);
+/* Before the program ends: waits for these threads, which may be in a library; a second at most. */
+void catalogue_wait(void);
 /* Returns the number of objects. *ret_ready: how many, from the first on, have been read. */
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready);
 /* Has the thread read everything? Unlike the numbers above, this is known also of no objects. */

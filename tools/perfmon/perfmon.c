@@ -392,5 +392,6 @@ int main(int argc, char **argv)
     }
     text_list_done(&list);
     free(perfmon.machines);
+    catalogue_wait();
     return code;
 }

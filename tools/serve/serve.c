@@ -212,6 +212,7 @@ static int run_server(const struct serve_settings *settings, gid_t group, int si
         live_free(server.machines[i].live);
         catalogue_free(server.machines[i].catalogue);
     }
+    catalogue_wait();
     captures_free(server.captures);
     past_free(server.past);
     access_free(server.access);
